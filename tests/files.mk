@@ -104,7 +104,7 @@ unit_tests = \
 	tests/stage_test \
 	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \
-	tests/timing_test tests/trial_test tests/one_in_test tests/drift_test \
+	tests/timing_test tests/told_test tests/trial_test tests/one_in_test tests/drift_test \
 	tests/tls_test \
 	tests/view_bins_test \
 	tests/wire_test
@@ -309,6 +309,9 @@ tests_collector_thread_test_SOURCES = $(collector_core) tests/collector_thread_t
 tests_timing_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_timing_test_SOURCES = $(collector_core) tests/timing_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h
+tests_told_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null -pthread
+tests_told_test_SOURCES = $(collector_core) node-agent/collect/core/told.c tests/told_test.c tests/collector-bed.c \
+	tests/collector-bed.h tests/segments.c tests/segments.h
 tests_trial_test_CFLAGS = $(AM_CFLAGS) -fno-sanitize=null
 tests_trial_test_SOURCES = $(collector_core) tests/trial_test.c tests/collector-bed.c tests/collector-bed.h \
 	tests/segments.c tests/segments.h

@@ -144,4 +144,36 @@ in_words() {
 bed_begin
 bed_agents front ga a0 a1 b0 b1 || exit 99
 tap_case "events says regions and phases by their names" in_words
+
+# A program that adapts is told the budget of who looks, and what was read of it.
+adapts() {
+	# shellcheck disable=SC2086
+	mpicc $strict -o "$tap_dir/adapts" "$top_srcdir/tests/user/adapts.c" || return
+	bed_start adapts evspace run --run adapts -- mpirun -np 4 "$tap_dir/adapts" 60
+	bed_start looks evspace events --connect "$bed_entry" --run adapts --identity control --wait --budget 1% --duration 1m --json
+	bed_wait adapts
+	bed_kill INT looks
+	bed_wait looks
+	grep -q '^budget 1 %, slowdown .* looks a second, said just now; collectives: trace$' "$bed_dir/adapts.out" &&
+		grep -q '^view events: MPI_Allreduce 8 bytes each, some time$' "$bed_dir/adapts.out" &&
+		grep -q '^adapts: told both, [0-9]* units' "$bed_dir/adapts.out" || { cat "$bed_dir"/adapts.* "$bed_dir/looks.err"; return 1; }
+}
+
+# Garbage where agents write changes nothing but what it is told.
+garbage() {
+	local file n=0
+
+	bed_start garbage evspace run --run garbage -- mpirun -np 1 "$tap_dir/adapts" 3 --stay
+	bed_until eval '[ -n "$(ls "$EVSPACE_DIR"/garbage/rank0.*.seg)" ]' || return
+	file=$(ls "$EVSPACE_DIR"/garbage/rank0.*.seg)
+	while ! grep -q '^adapts' "$bed_dir/garbage.out"; do
+		dd if=/dev/urandom of="$file" bs=4096 count=1 seek=$(($(stat -c %s "$file") / 4096 - 1)) conv=notrunc 2>/dev/null
+		n=$((n + 1))
+	done
+	bed_wait garbage
+	bed_ended garbage 0 && [ "$n" -gt 10 ] && grep -q '^adapts: told nothing' "$bed_dir/garbage.out" || { cat "$bed_dir"/garbage.*; return 1; }
+}
+
+tap_case "a program that adapts is told a budget, what it costs, and its own figures" adapts
+tap_case "garbage on the page that it is told by does no harm" garbage
 tap_done

@@ -3,6 +3,7 @@
 #include "consumers/client/client.h"
 #include "consumers/client/client-pace.h"
 #include "consumers/client/client-budget.h"
+#include "consumers/client/client-told.h"
 #include "tree/data/clock.h"
 
 /* A stream waits this long for its first wave, so that it is not empty. */
@@ -105,6 +106,7 @@ void client_judge(struct evspace_client *c, struct client_answer *a, uint32_t cp
 	};
 
 	client_budget_wave(c, &a->wave);
+	client_told_wave(c);
 	if (c->reading != READ_STREAM || a->wave.again)
 		return;
 	/* tuples overwritten before the first look do not count */

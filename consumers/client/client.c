@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "consumers/client/client-budget.h"
+#include "consumers/client/client-told.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
@@ -260,6 +261,7 @@ void client_free(struct evspace_client *c)
 	struct event *const events[] = {c->pace, c->patience, c->wake};
 
 	client_budget_end(c);
+	client_told_end(c);
 	/* also if it has not answered yet: it may open still */
 	if (c->connection->ready)
 		say_close(c);

@@ -10,13 +10,12 @@
 
 #include "consumers/client/flow-control.h"
 #include "consumers/client/client-answer.h"
+#include "consumers/client/client-told.h"
 #include "consumers/client/connection.h"
-#include "consumers/client/evspace-client.h"
 #include "consumers/client/evspace-loop.h"
 #include "consumers/client/delivery.h"
 #include "consumers/client/namesakes.h"
 #include "tree/data/batch.h"
-#include "tree/link/link.h"
 #include "tree/data/names.h"
 #include "tree/data/span.h"
 
@@ -31,7 +30,8 @@ struct evspace_client {
 	double share; /* of the program's time that looking may take; 0: any */
 	struct client_budget *budget;
 	double limit_hz; /* by that; 0: none */
-	bool quiet;	 /* for its experiment */
+	struct client_told told;
+	bool quiet; /* for its experiment */
 	bool hurry;
 	unsigned window, deadline_ms;
 	unsigned window_said; /* by the user; 0: as the tempo has it */

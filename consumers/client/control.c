@@ -305,6 +305,26 @@ struct evspace_question *evspace_try(struct evspace_connection *c,
 			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
 }
 
+struct evspace_question *evspace_tell(struct evspace_connection *c,
+				      const struct evspace_among *among,
+				      const struct evspace_tale *tale, evspace_answered *answered,
+				      void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg, ""};
+	Evspace__SwitchAsk order = order_of(among);
+	Evspace__Told its = EVSPACE__TOLD__INIT;
+
+	its.budget = tale->budget;
+	its.slowdown = tale->slowdown;
+	its.low = tale->low;
+	its.high = tale->high;
+	its.rate_hz = tale->rate_hz;
+	its.for_ms = tale->for_ms;
+	order.told = &its;
+	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+}
+
 struct evspace_question *evspace_discard(struct evspace_connection *c,
 					 const struct evspace_among *among,
 					 evspace_answered *answered, void *arg)

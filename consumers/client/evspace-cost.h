@@ -113,6 +113,24 @@ int evspace_cost_between(const struct evspace_cost_sums *before,
 			 const struct evspace_cost_sums *after, double busiest_s,
 			 struct evspace_spent *spent);
 
+/** What the keeper of a budget tells a program about it: shares of its time; NAN: not known. */
+struct evspace_tale {
+	double budget;
+	double slowdown, low, high; /* what looking and collecting cost, and the interval */
+	double rate_hz;		    /* looks a second */
+	unsigned for_ms;	    /* it holds for so long */
+};
+
+/**
+ * Tell all processes of a run, which may ask for it (evspace.h: evspace_budget). A client with a
+ * budget does so by itself. A command: it needs a control certificate. Of @among the run and the
+ * deadline count. Answered with `switched`: `changed` are the processes that can be told.
+ */
+struct evspace_question *evspace_tell(
+	struct evspace_connection *connection, const struct evspace_among *among,
+	const struct evspace_tale *tale,
+	void (*answered)(const struct evspace_reply *reply, void *arg), void *arg);
+
 #ifdef __cplusplus
 }
 #endif

@@ -59,7 +59,8 @@ EXTRA_DIST += $(mpi_awk)
 CLEANFILES += node-agent/collect/mpi/mpi-wrappers.c
 
 # What programs include to say more; nothing is linked.
-include_HEADERS += node-agent/collect/core/evspace.h node-agent/collect/core/evspace.f90
+include_HEADERS += node-agent/collect/core/evspace.h node-agent/collect/core/evspace-figures.h \
+	node-agent/collect/core/evspace.f90
 
 # What a collector has in common with readers of segments.
 

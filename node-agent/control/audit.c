@@ -73,6 +73,8 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 	else if (ask->trial)
 		snprintf(buf, n, "%s an experiment in run %s", ask->trial->n_arms ? "begin" : "end",
 			 run);
+	else if (ask->told)
+		snprintf(buf, n, "tell run %s of a budget", run);
 	else if (properties_are(ask))
 		snprintf(buf, n, "give elements other lifetimes and modes");
 	else if (ask->lease && ask->lease->ms == 0)

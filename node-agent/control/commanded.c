@@ -18,6 +18,7 @@
 #include "node-agent/source/label.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/switch.h"
+#include "node-agent/control/telling.h"
 #include "node-agent/control/trials.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
@@ -230,13 +231,13 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 bool commanded_changes(const Evspace__SwitchAsk *ask)
 {
 	return ask->change || ask->discard || ask->trial || ask->n_modes || ask->lease ||
-	       properties_are(ask);
+	       ask->told || properties_are(ask);
 }
 
-/* A lease that goes on is no news for the audit. */
+/* A lease that goes on, and what programs are told, is no news for the audit. */
 static bool is_news(const Evspace__SwitchAsk *ask)
 {
-	return commanded_changes(ask) &&
+	return commanded_changes(ask) && !ask->told &&
 	       (!ask->lease || ask->lease->ms == 0 || ask->change || ask->n_modes);
 }
 
@@ -254,13 +255,15 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 	snprintf(said->run, sizeof(said->run), "%s",
 		 ask->run[0] ? ask->run : store_run_newest(here->store, false));
 	host->text = said->why;
-	if (ask->trial)
+	if (ask->told)
+		telling_carry(here, ask, place, host, said);
+	else if (ask->trial)
 		trials_carry(sessions->trials, ask, place, host, said);
 	else if (ask->discard || ask->n_lifetimes)
 		discard_carry(here, ask, place, host, said);
 	if (ask->n_details)
 		switch_details(here, ask, place, host, said);
-	else if (!ask->trial && !ask->discard && !ask->n_lifetimes)
+	else if (!ask->told && !ask->trial && !ask->discard && !ask->n_lifetimes)
 		switch_carry(here, ask, place, classes, host, said);
 	if (ask->lease)
 		trials_watch(sessions->trials);

@@ -6,9 +6,9 @@ libagent_la_SOURCES += \
 	%D%/folder.c %D%/folder.h %D%/segment-class.c %D%/segment-class.h \
 	%D%/segment-entry.h \
 	%D%/segment-file.c %D%/segment-file.h %D%/segment-table.c %D%/segment-table.h \
-	%D%/segment-layout.h %D%/segment-mode.h %D%/segment-mark.c %D%/segment-mark.h \
+	%D%/segment-layout.h %D%/segment-map.c %D%/segment-mode.h %D%/segment-mark.c %D%/segment-mark.h \
 	%D%/segment-read.c %D%/segment-read.h \
-	%D%/segment-room.c %D%/segment-timed.c %D%/segment-timed.h %D%/segment-trial.c %D%/segment-trial.h \
+	%D%/segment-room.c %D%/segment-timed.c %D%/segment-timed.h %D%/segment-told.c %D%/segment-told.h %D%/segment-trial.c %D%/segment-trial.h \
 	%D%/segment.c %D%/segment.h
 
 collect_sources += \
@@ -17,5 +17,5 @@ collect_sources += \
 	%D%/segment-entry.h \
 	%D%/segment-file.c %D%/segment-file.h %D%/segment-table.c %D%/segment-table.h \
 	%D%/segment-layout.h %D%/segment-mode.h %D%/segment-mark.h \
-	%D%/segment-room.c %D%/segment-timed.c %D%/segment-timed.h %D%/segment-trial.c %D%/segment-trial.h %D%/segment.c %D%/segment.h
+	%D%/segment-room.c %D%/segment-timed.c %D%/segment-timed.h %D%/segment-told.c %D%/segment-told.h %D%/segment-trial.c %D%/segment-trial.h %D%/segment.c %D%/segment.h
 EXTRA_DIST += %D%/README.md

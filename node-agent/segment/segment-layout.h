@@ -86,7 +86,9 @@ struct segment_header {
 	 * that had none there */
 	uint32_t lifetimes;
 	uint32_t trials; /* SEGMENT_TRIALS: the control page has what it has now; else it has not */
-	uint64_t timed_at; /* segment-timed.h; 0 in segments of releases that had none */
+	uint64_t timed_at;     /* segment-timed.h; 0 in segments of releases that had none */
+	uint64_t told_at;      /* segment-told.h; likewise */
+	_Atomic uint32_t asks; /* the program has asked for the newest wave of a view */
 };
 
 /** Why a process is not (fully) collected; `evspace status` prints them as text. */
@@ -106,7 +108,7 @@ enum segment_note {
 	SEGMENT_NOTE_ROOM = 1 << 9,	/* ended runs were removed to make room for it */
 };
 
-/** The second page. Agents may write only this and the marks. */
+/** The second page. Agents may write only this, the marks, and what the program is told. */
 struct segment_control {
 	_Atomic uint8_t mode[SEGMENT_CLASSES_MAX]; /* enum segment_mode, by class */
 	_Atomic uint8_t fresh[CHANNEL_MAX];	   /* mode of classes made later */

@@ -3,11 +3,7 @@
 #include "node-agent/segment/segment-mark.h"
 #include "node-agent/segment/segment-read.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const struct segment_mark *segment_mark(const struct segment *s, uint32_t i)
 {
@@ -53,23 +49,7 @@ const _Atomic uint64_t *segment_lifetime(const struct segment *s, uint32_t i)
 
 struct segment_mark *segment_marks_map(const struct segment *s)
 {
-	int fd = open(s->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), saved;
-	void *at = MAP_FAILED;
-	struct stat st;
-
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0) {
-		if (st.st_dev == s->device && st.st_ino == s->inode)
-			at = mmap(NULL, marks_bytes(s), PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				  (off_t)s->layout.marks_at);
-		else
-			errno = ESTALE; /* another file has this name now */
-	}
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return at == MAP_FAILED ? NULL : at;
+	return segment_map(s, s->layout.marks_at, marks_bytes(s));
 }
 
 void segment_marks_unmap(const struct segment *s, struct segment_mark *marks)

@@ -290,33 +290,6 @@ int segment_guarded(int (*read)(void *arg), void *arg)
 	return rc;
 }
 
-struct segment_control *segment_control_map(const struct segment *s)
-{
-	int fd = open(s->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK), saved;
-	void *at = MAP_FAILED;
-	struct stat st;
-
-	if (fd < 0)
-		return NULL;
-	if (fstat(fd, &st) == 0) {
-		if (st.st_dev == s->device && st.st_ino == s->inode)
-			at = mmap(NULL, SEGMENT_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-				  (off_t)s->layout.control_at);
-		else
-			errno = ESTALE; /* another file has got the name */
-	}
-	saved = errno;
-	close(fd);
-	errno = saved;
-	return at == MAP_FAILED ? NULL : at;
-}
-
-void segment_control_unmap(struct segment_control *control)
-{
-	if (control)
-		munmap(control, SEGMENT_PAGE);
-}
-
 static const void *table_at(const struct segment *s, uint64_t offset)
 {
 	return (const char *)s->header + offset;

@@ -18,6 +18,10 @@ int segment_open(struct segment *s, const char *dir, const char *name, struct er
  */
 int segment_guarded(int (*read)(void *arg), void *arg);
 
+/** Map whole pages of the file writable, which lie in it. Returns NULL with errno (ESTALE: it has
+ * been replaced). For munmap(). (segment-map.c) */
+void *segment_map(const struct segment *s, uint64_t at, size_t bytes);
+
 /** Map the control page writable. Returns NULL with errno. Unmapped by segment_control_unmap(). */
 struct segment_control *segment_control_map(const struct segment *s);
 void segment_control_unmap(struct segment_control *control);

@@ -27,6 +27,8 @@ struct follow {
 	bool fetched; /* if it is fetched: it has ended, and all of it has arrived */
 	bool off_map; /* the map does not have it here any more: earlier waves can still be asked
 			 for again */
+	bool asks;    /* it is told what waves read of it: */
+	struct row_tale *tale;
 };
 
 struct rows {
@@ -60,6 +62,7 @@ struct rows {
 	struct clock_pair born;	 /* the oldest known pair of this host's clock */
 	volatile size_t looking; /* the follow of the current guarded read */
 	bool crowded, told;	 /* more elements than rows; reported */
+	bool tells;		 /* a process asks for what waves read of it */
 	bool replaced;		 /* the place has changed since the last refresh */
 };
 
@@ -105,6 +108,9 @@ void rows_complain(struct rows *r, const struct error *e);
  * (@lost: the reader may come back). (row-sample.c) */
 void rows_sample(struct rows *r);
 void rows_sample_end(struct rows *r, bool lost);
+
+/** Do not tell the process any more. (row-tell.c) */
+void follow_tell_end(struct follow *f);
 
 /** Stop reading the segment of this serial. */
 void rows_drop(struct rows *r, uint64_t serial);

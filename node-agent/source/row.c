@@ -67,6 +67,7 @@ static void follow_hold(const struct rows *r, struct follow *f, struct store_seg
 static void follow_release(struct rows *r, struct follow *f)
 {
 	follow_forget_heads(r, f);
+	follow_tell_end(f);
 	if (f->held)
 		store_release(r->host->store, f->serial);
 }

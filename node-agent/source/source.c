@@ -10,6 +10,7 @@
 
 #include "node-agent/store/cursor.h"
 #include "node-agent/source/row.h"
+#include "node-agent/source/row-tell.h"
 #include "node-agent/source/sampler.h"
 #include "node-agent/source/sieve.h"
 #include "node-agent/segment/segment-read.h"
@@ -415,7 +416,10 @@ static int source_read(struct stage *stage, const struct ask *ask, struct batch 
 			return -1;
 	}
 	stage->fill = src->fill;
-	return src->wave == CURSOR_NEW ? rows_commit(src->rows, e) : 0;
+	if (src->wave != CURSOR_NEW)
+		return 0;
+	rows_tell(src->rows, out, ask->wave);
+	return rows_commit(src->rows, e);
 }
 
 /* ---- life ---- */

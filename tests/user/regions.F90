@@ -4,8 +4,11 @@ program regions
   use evspace
   use mpi
   implicit none
+  type(evspace_told_budget) :: budget
+  type(evspace_told_view) :: figures
   integer :: i, rc
 
+  if (evspace_budget(budget)) stop 1
   call evspace_region('before', EVSPACE_BEGIN)
   call MPI_Init(rc)
   call evspace_phase('setup')
@@ -17,6 +20,8 @@ program regions
     call evspace_iteration(i)
   end do
   call evspace_phase('')
+  if (evspace_budget(budget)) stop 1
+  if (evspace_view_latest('events', figures)) stop 1
   call MPI_Finalize(rc)
   call evspace_region('after', EVSPACE_END)
   print '(a)', 'regions: fine'

@@ -67,6 +67,7 @@ void evspace_door_watch(const _Atomic uint8_t *quiet)
 
 /* Here, because programs look it up before the collector that fills it in is loaded. */
 struct evspace_calls evspace_calls_1;
+struct evspace_told evspace_told_1;
 
 /* ---- the MPI library ---- */
 

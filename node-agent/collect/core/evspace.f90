@@ -8,13 +8,14 @@
 !	call evspace_region('exchange', EVSPACE_END)
 !	call evspace_iteration(i)
 !	call evspace_phase('')
+!	if (evspace_budget(told)) ...		! type(evspace_told_budget) :: told
 !
 ! Blanks at the end of a name do not count.
 module evspace
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: evspace_region, evspace_phase, evspace_iteration
+  public :: evspace_region, evspace_phase, evspace_iteration, evspace_budget, evspace_view_latest
 
   integer, parameter, public :: EVSPACE_END = 0, EVSPACE_BEGIN = 1
 
@@ -23,7 +24,48 @@ module evspace
     type(c_funptr) :: region, phase, iteration
   end type call_table
 
+  ! What evspace_budget() and evspace_view_latest() give, with names as in C: evspace-figures.h says what each is.
+  type, bind(C), public :: evspace_class_mode
+    character(kind=c_char) :: name(32), mode(32)
+  end type evspace_class_mode
+
+  type, bind(C), public :: evspace_told_budget
+    real(c_double) :: age_s, budget, slowdown, low, high, rate_hz
+    integer(c_int) :: n_modes
+    type(evspace_class_mode) :: modes(16)
+  end type evspace_told_budget
+
+  type, bind(C), public :: evspace_operation
+    character(kind=c_char) :: name(32)
+    integer(c_int64_t) :: count, bytes
+    real(c_double) :: mean_s, most_s
+  end type evspace_operation
+
+  type, bind(C), public :: evspace_told_view
+    real(c_double) :: age_s
+    integer(c_int64_t) :: wave
+    integer(c_int) :: n
+    type(evspace_operation) :: operations(16)
+  end type evspace_told_view
+
+  ! struct evspace_told
+  type, bind(C) :: told_table
+    type(c_funptr) :: budget, latest
+  end type told_table
+
   abstract interface
+    function budget_call(budget) bind(C)
+      import :: c_int, evspace_told_budget
+      type(evspace_told_budget), intent(inout) :: budget
+      integer(c_int) :: budget_call
+    end function budget_call
+    function latest_call(view, length, figures) bind(C)
+      import :: c_char, c_size_t, c_int, evspace_told_view
+      character(kind=c_char), intent(in) :: view(*)
+      integer(c_size_t), value :: length
+      type(evspace_told_view), intent(inout) :: figures
+      integer(c_int) :: latest_call
+    end function latest_call
     subroutine region_call(name, length, begin) bind(C)
       import :: c_char, c_size_t, c_int
       character(kind=c_char), intent(in) :: name(*)
@@ -63,6 +105,8 @@ module evspace
 
   type(call_table), target :: absent = call_table(c_null_funptr, c_null_funptr, c_null_funptr)
   type(call_table), pointer, volatile :: found => null()
+  type(told_table), target :: untold = told_table(c_null_funptr, c_null_funptr)
+  type(told_table), pointer, volatile :: told => null()
 
 contains
 
@@ -76,6 +120,42 @@ contains
     if (c_associated(symbol)) call c_f_pointer(symbol, calls)
     found => calls
   end subroutine find
+
+  subroutine find_told()
+    integer(c_int), parameter :: RTLD_LAZY = 1
+    type(told_table), pointer :: calls
+    type(c_ptr) :: symbol
+
+    symbol = dlsym(dlopen(c_null_ptr, RTLD_LAZY), 'evspace_told_1' // c_null_char)
+    calls => untold
+    if (c_associated(symbol)) call c_f_pointer(symbol, calls)
+    told => calls
+  end subroutine find_told
+
+  function evspace_budget(budget) result(there)
+    type(evspace_told_budget), intent(inout) :: budget
+    procedure(budget_call), pointer :: ask
+    logical :: there
+
+    there = .false.
+    if (.not. associated(told)) call find_told()
+    if (.not. c_associated(told%budget)) return
+    call c_f_procpointer(told%budget, ask)
+    there = ask(budget) /= 0
+  end function evspace_budget
+
+  function evspace_view_latest(view, figures) result(there)
+    character(len=*), intent(in) :: view
+    type(evspace_told_view), intent(inout) :: figures
+    procedure(latest_call), pointer :: ask
+    logical :: there
+
+    there = .false.
+    if (.not. associated(told)) call find_told()
+    if (.not. c_associated(told%latest)) return
+    call c_f_procpointer(told%latest, ask)
+    there = ask(view, int(len_trim(view), c_size_t), figures) /= 0
+  end function evspace_view_latest
 
   subroutine evspace_region(name, begin)
     character(len=*), intent(in) :: name

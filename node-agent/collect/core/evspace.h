@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Regions, phases and iterations that a program records among its communication.
+ * Regions, phases and iterations that a program records among its communication, and what it is
+ * told about itself (evspace-figures.h).
  *
  *	evspace_phase("solve");
  *	for (i = 0; i < n; i++) {
@@ -47,19 +48,24 @@ __attribute__((weak, visibility("hidden"))) const struct evspace_calls *evspace_
 __attribute__((weak, visibility("hidden"))) struct evspace_calls evspace_absent = {NULL, NULL,
 										   NULL};
 
-static __attribute__((unused, noinline, cold)) const struct evspace_calls *evspace_find(void)
+static __attribute__((unused, noinline, cold)) const void *evspace_look(const char *name)
 {
-	const struct evspace_calls *calls = &evspace_absent;
-	void *program = dlopen(NULL, RTLD_LAZY);
+	void *program = dlopen(NULL, RTLD_LAZY), *symbol = NULL;
 
 	if (program) {
-		void *symbol = dlsym(program, "evspace_calls_1");
-
-		if (symbol)
-			calls = (const struct evspace_calls *)symbol;
+		symbol = dlsym(program, name);
 		/* the program itself is never unloaded */
 		dlclose(program);
 	}
+	return symbol;
+}
+
+static __attribute__((unused, noinline, cold)) const struct evspace_calls *evspace_find(void)
+{
+	const struct evspace_calls *calls =
+		(const struct evspace_calls *)evspace_look("evspace_calls_1");
+
+	calls = calls ? calls : &evspace_absent;
 	__atomic_store_n(&evspace_found, calls, __ATOMIC_RELEASE);
 	return calls;
 }
@@ -109,5 +115,8 @@ static inline void evspace_iteration(uint64_t number)
 #ifdef __cplusplus
 }
 #endif
+
+/* evspace_budget(), evspace_view_latest() */
+#include "evspace-figures.h"
 
 #endif

@@ -33,8 +33,13 @@ void member_finished(void);
  * because a program may look it up before. */
 extern struct evspace_calls evspace_calls_1 __attribute__((visibility("default")));
 
+extern struct evspace_told evspace_told_1 __attribute__((visibility("default")));
+
 /** There is a segment: record from now on, as long as anything is collected. */
 void user_begin(void);
+
+/** There is a segment: give what agents write there from now on. */
+void told_begin(void);
 
 /** The elements of all processes of the program on this host take 1/CAPACITY_PART of the quota,
  * or of free memory if that is less. */

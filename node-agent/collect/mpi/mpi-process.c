@@ -57,6 +57,7 @@ static int process_start(void)
 	if (member.parent)
 		mpi_comm_add_as(parents, member.parent);
 	user_begin();
+	told_begin();
 	return 0;
 }
 

@@ -60,6 +60,7 @@ static bool segment_make(void)
 		return false;
 	pvm_group_init(member.world, member.rank);
 	user_begin();
+	told_begin();
 	return true;
 }
 
