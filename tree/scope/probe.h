@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** The best one so far: our CLOCK_MONOTONIC = theirs - offset_ns, within error_ns at that time. */
+/** What is known so far: our CLOCK_MONOTONIC = theirs - offset_ns, within error_ns at that time. */
 struct probe {
 	bool valid;
 	double offset_ns, error_ns;
@@ -15,8 +15,8 @@ struct probe {
 
 /**
  * We asked at @asked_ns; they began to answer at @began_ns and sent it at @sent_ns by their clock
- * (0: not said); it came at @now_ns. Kept if its error is less than @p's by now. NTP's arithmetic
- * (RFC 5905, section 8).
+ * (0: not said); it came at @now_ns. The offset lies where its interval and @p's by now meet: their
+ * asymmetric delays differ, so that is less than either. NTP's arithmetic (RFC 5905, section 8).
  */
 void probe_take(struct probe *p, uint64_t asked_ns, uint64_t began_ns, uint64_t sent_ns,
 		uint64_t now_ns);
