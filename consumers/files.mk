@@ -15,7 +15,7 @@ include consumers/perturb/files.mk
 
 # What a program of others links: the client alone is exported.
 lib_LTLIBRARIES += libevspace.la
-include_HEADERS += consumers/client/evspace-client.h consumers/client/evspace-control.h consumers/client/evspace-cost.h consumers/client/evspace-loop.h \
+include_HEADERS += consumers/client/evspace-call.h consumers/client/evspace-client.h consumers/client/evspace-control.h consumers/client/evspace-cost.h consumers/client/evspace-loop.h \
 	consumers/client/evspace-record.h consumers/client/evspace-reply.h consumers/client/evspace-wave.h \
 	consumers/client/evspace-foreign.h tree/stage/evspace-stage.h
 libevspace_la_SOURCES =

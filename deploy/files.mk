@@ -45,11 +45,11 @@ EXTRA_DIST += deploy/manfile.awk
 CLEANFILES += man/pathmap.5
 
 # Pages of section 3 are what the public headers say; each function leads to that of its header.
-api_headers = consumers/client/evspace-client.h consumers/client/evspace-control.h consumers/client/evspace-cost.h consumers/client/evspace-foreign.h \
+api_headers = consumers/client/evspace-call.h consumers/client/evspace-client.h consumers/client/evspace-control.h consumers/client/evspace-cost.h consumers/client/evspace-foreign.h \
 	consumers/client/evspace-loop.h consumers/client/evspace-record.h \
 	consumers/client/evspace-reply.h consumers/client/evspace-wave.h node-agent/collect/core/evspace.h \
 	node-agent/collect/core/evspace-figures.h tree/stage/evspace-stage.h
-nodist_man3_MANS = man/evspace-client.3 man/evspace-control.3 man/evspace-cost.3 man/evspace-figures.3 man/evspace-foreign.3 man/evspace-loop.3 man/evspace-record.3 \
+nodist_man3_MANS = man/evspace-call.3 man/evspace-client.3 man/evspace-control.3 man/evspace-cost.3 man/evspace-figures.3 man/evspace-foreign.3 man/evspace-loop.3 man/evspace-record.3 \
 	man/evspace-reply.3 man/evspace-stage.3 man/evspace-wave.3 man/evspace.3
 $(nodist_man3_MANS): deploy/manheader.awk deploy/manfile.awk $(api_headers)
 	$(AM_V_GEN)$(MKDIR_P) man && header=$(filter %/$(notdir $(@:.3=.h)),$(api_headers:%=$(top_srcdir)/%)) && \

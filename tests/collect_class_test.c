@@ -41,7 +41,8 @@ static uint16_t operate(struct collect_classes *classes, unsigned channel, uint6
 
 	if (collect_enter(caller, classes, channel) != COLLECT_RECORD)
 		return 0;
-	collect_fill_numbered(&t, OP_MPI_BARRIER, atomic_load(&classes->on), 0, bytes);
+	collect_fill_numbered(&t, OP_MPI_BARRIER, atomic_load(&classes->on), TUPLE_NO_PEER, 0,
+			      bytes);
 	collect_begin(&t);
 	collect_stamp(&t);
 	collect_extra(&t, classes, CHANNEL_COMPLETION);

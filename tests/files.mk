@@ -97,6 +97,7 @@ unit_tests = \
 	tests/reduce_test \
 	tests/segment_test tests/segment_hostile_test \
 	tests/settings_test \
+	tests/signature_test \
 	tests/site_test \
 	tests/sort_test \
 	tests/monitor_test \
@@ -116,7 +117,7 @@ script_tests = \
 	tests/hostile_test.sh \
 	tests/distance_test.sh \
 	tests/conformance_test.sh \
-	tests/switch_test.sh \
+	tests/signature_test.sh tests/switch_test.sh \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \

@@ -109,7 +109,8 @@ static void member(bool *recorded, unsigned n)
 			continue;
 		}
 		recorded[i] = collect_mode_inside() == MODE_TRACE;
-		collect_fill_numbered(&t, OP_MPI_IALLREDUCE, atomic_load(&world.on), i, 8);
+		collect_fill_numbered(&t, OP_MPI_IALLREDUCE, atomic_load(&world.on), TUPLE_NO_PEER,
+				      i, 8);
 		atomic_store(&world.next, i + 1);
 		collect_begin(&t);
 		t.flags |= TUPLE_COMPLETION;

@@ -16,6 +16,7 @@
 #include "node-agent/segment/segment.h"
 #include "node-agent/segment/segment-read.h"
 #include "tree/data/op.h"
+#include "tree/data/signature.h"
 
 enum what { HEADERS, COUNTS, TUPLES, COMMS, MESSAGES, ELEMENTS };
 
@@ -33,7 +34,7 @@ static void tuple_print(const struct segment *s, const struct segment_element *e
 	       ",\"end\":%" PRIu64 ",\"bytes\":%" PRIu64
 	       ",\"peer\":%d,\"tag\":%u,\"comm\":%u,\"flags\":%u}\n",
 	       s->header->rank, element->thread, channel_name(element->channel), op_name(t->op),
-	       t->start, t->end, t->bytes, t->peer, t->seq_or_tag, t->comm, t->flags);
+	       t->start, t->end, t->bytes, signature_peer(t), t->seq_or_tag, t->comm, t->flags);
 }
 
 /* Which operations send, and which receive; of requests it is known when they are complete. */

@@ -191,6 +191,16 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 	}
 }
 
+void words_add_collective(char buf[WORDS_TEXT], const struct evspace_collective *c)
+{
+	if (c->root >= 0)
+		words_add(buf, ", root %d", c->root);
+	if (c->reduction)
+		words_add(buf, ", %s%s", c->reduction, c->type ? " of" : "");
+	if (c->type)
+		words_add(buf, "%s %s", c->reduction ? "" : ",", c->type);
+}
+
 void words_clock(char *buf, size_t room, int64_t ns, int digits)
 {
 	time_t second = (time_t)(ns / NS_PER_S);

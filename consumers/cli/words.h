@@ -36,6 +36,9 @@ void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n);
 void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		     const struct words_about *about);
 
+/** Append ", root 3, MPI_SUM of MPI_INT", or what of that there is. */
+void words_add_collective(char buf[WORDS_TEXT], const struct evspace_collective *collective);
+
 /** Write "p2p", "p2p@world", "p2p@1a2b3c4d", or for monitors, by their view, "gather@rates". */
 void words_class(char *buf, size_t room, const struct evspace_client *client, const char *group,
 		 uint32_t comm);

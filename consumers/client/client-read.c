@@ -8,6 +8,7 @@
 
 #include "tree/data/names-comm.h"
 #include "tree/data/op.h"
+#include "tree/data/signature.h"
 
 /* ---- counting ---- */
 
@@ -159,12 +160,32 @@ int evspace_event(struct evspace_client *c, struct evspace_event *event)
 		.op = op_name(t->op),
 		.op_number = t->op,
 		.flags = t->flags,
-		.peer = t->peer,
+		.peer = signature_peer(t),
 		.seq_or_tag = t->seq_or_tag,
 		.comm = t->comm,
 		.bytes = t->bytes,
+		.signature = t->peer,
 	};
 	event->name = client_name(c, c->at_run.run->element, &event->rank);
+	return 1;
+}
+
+int evspace_collective(const struct evspace_client *c, const struct evspace_event *event,
+		       struct evspace_collective *collective)
+{
+	const struct tuple t = {.op = event->op_number, .peer = event->signature};
+	const struct signature s = signature_of(&t);
+	const struct name_comm *m = names_comm_find(c->names, event->comm);
+
+	if (!op_is_collective(t.op))
+		return 0;
+	*collective = (struct evspace_collective){
+		.root = s.root,
+		.reduction = s.reduction,
+		.type = s.type,
+		.type_bytes = s.type_bytes,
+		.size = m ? m->size : 0,
+	};
 	return 1;
 }
 

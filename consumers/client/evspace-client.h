@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "evspace-call.h"
 #include "evspace-foreign.h"
 #include "evspace-record.h"
 #include "evspace-wave.h"

@@ -28,6 +28,7 @@ struct evspace_event {
 	int32_t peer;		   /* world rank; -1 none, -2 any */
 	uint32_t seq_or_tag, comm;
 	uint64_t bytes;
+	int32_t signature; /* of a collective: for evspace_collective() */
 };
 
 #define EVSPACE_RUNNING	     0x01u /* under way: the thread is inside this operation */

@@ -12,6 +12,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/data/signature.h"
 
 /* Tuples copied out of a ring at a time. */
 #define CHUNK 256
@@ -38,6 +39,7 @@ static struct summary_op op_of(const struct summary_look *look, const struct tup
 
 	end = tuple->flags & TUPLE_RUNNING ? (int64_t)look->span->ended_ns
 					   : clock_line_ns(&look->line, tuple->end);
+	op.tuple.peer = signature_peer(tuple);
 	snprintf(op.name, sizeof(op.name), "%s/t%u", look->s->name, thread);
 	op.start_ns = start - (int64_t)look->span->began_ns;
 	op.duration_ns = end > start ? (uint64_t)(end - start) : 0;

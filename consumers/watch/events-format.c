@@ -56,6 +56,7 @@ static void text_event(const struct evspace_client *client, const struct evspace
 	const struct words_about about = {ev->op, ev->op_number, ev->peer, ev->seq_or_tag,
 					  ev->comm};
 	const struct layout *l = layout_of(width);
+	struct evspace_collective collective;
 	char clock[32], took[UNIT_TEXT] = "under way", bytes[UNIT_TEXT] = "", what[WORDS_TEXT] = "";
 	char *name = NULL, *line;
 
@@ -68,6 +69,8 @@ static void text_event(const struct evspace_client *client, const struct evspace
 		unit_bytes(bytes, ev->bytes);
 	words_add(what, "%s", ev->op);
 	words_add_about(what, client, &about);
+	if (evspace_collective(client, ev, &collective))
+		words_add_collective(what, &collective);
 	if (width > 0)
 		name = table_tail(ev->name, l->name, NAME_PARTS);
 	line = memory_format("%s  %-*s %9s %*s%s%s%s%s%s%s%s", clock, (int)l->name,
@@ -171,6 +174,28 @@ static void null_json(FILE *out, const char *key, int64_t value, bool known)
 		fprintf(out, ",\"%s\":null", key);
 }
 
+static void json_name(FILE *out, const char *key, const char *name)
+{
+	if (name)
+		fprintf(out, ",\"%s\":\"%s\"", key, name);
+	else
+		fprintf(out, ",\"%s\":null", key);
+}
+
+/* What a collective's call says beside; null of others. */
+static void json_collective(const struct evspace_client *client, const struct evspace_event *ev,
+			    FILE *out)
+{
+	struct evspace_collective c = {.root = -1};
+
+	(void)evspace_collective(client, ev, &c);
+	null_json(out, "root", c.root, c.root >= 0);
+	json_name(out, "reduction", c.reduction);
+	json_name(out, "datatype", c.type);
+	null_json(out, "datatype_bytes", c.type_bytes, c.type_bytes > 0);
+	null_json(out, "comm_size", c.size, c.size > 0);
+}
+
 static void json_event(const struct evspace_client *client, const struct evspace_event *ev,
 		       size_t width, FILE *out)
 {
@@ -201,10 +226,12 @@ static void json_event(const struct evspace_client *client, const struct evspace
 	fprintf(out,
 		",\"seq_or_tag\":%" PRIu32 ",\"comm\":%s,\"bytes\":%" PRIu64
 		",\"running\":%s,\"completion\":%s,\"failed\":%s,\"unattributed\":%s,"
-		"\"cancelled\":%s}\n",
+		"\"cancelled\":%s",
 		ev->seq_or_tag, comm, ev->bytes, truth(ev->flags & EVSPACE_RUNNING),
 		truth(ev->flags & EVSPACE_COMPLETION), truth(ev->flags & EVSPACE_FAILED),
 		truth(ev->flags & EVSPACE_UNATTRIBUTED), truth(ev->flags & EVSPACE_CANCELLED));
+	json_collective(client, ev, out);
+	fputs("}\n", out);
 }
 
 static void json_loss(const struct evspace_loss *loss, size_t width, FILE *out)

@@ -32,7 +32,12 @@ tests_apps_stuck_CFLAGS = $(APP_CFLAGS)
 tests_apps_stuck_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_stuck_LDADD = $(MPI_LIBS)
 
-check_PROGRAMS += tests/apps/steady
+check_PROGRAMS += tests/apps/signatures tests/apps/steady
+tests_apps_signatures_SOURCES = tests/apps/signatures.c
+tests_apps_signatures_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_signatures_CFLAGS = $(APP_CFLAGS)
+tests_apps_signatures_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_signatures_LDADD = $(MPI_LIBS)
 tests_apps_steady_SOURCES = tests/apps/steady.c
 tests_apps_steady_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_steady_CFLAGS = $(APP_CFLAGS)

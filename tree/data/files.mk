@@ -11,11 +11,11 @@ data_sources = \
 	%D%/entropy-window.c %D%/entropy-window.h %D%/foreign.c %D%/foreign.h \
 	%D%/leaves.c %D%/leaves.h %D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
 	%D%/names-private.h %D%/names.c %D%/names.h \
-	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h \
+	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h %D%/signature.c %D%/signature.h %D%/signature-table.h \
 	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/trial.h %D%/tuple.c %D%/tuple.h
 
 collect_sources += \
 	%D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \
-	%D%/process.h %D%/trial.h
+	%D%/process.h %D%/signature.h %D%/signature-table.h %D%/trial.h
 libtree_la_SOURCES += $(data_sources) %D%/schedule.c %D%/schedule.h %D%/turn.c %D%/turn.h %D%/urgency.c %D%/urgency.h
 EXTRA_DIST += %D%/README.md

@@ -40,7 +40,8 @@ enum tuple_flag {
 struct tuple {
 	uint64_t start, end;
 	uint64_t bytes;	     /* payload: count x size of the datatype */
-	int32_t peer;	     /* world rank or task id; TUPLE_NO_PEER, _ANY_PEER, _FOREIGN_PEER */
+	int32_t peer;	     /* world rank or task id; TUPLE_NO_PEER, _ANY_PEER, _FOREIGN_PEER;
+			      * of a collective its signature (tree/data/signature.h) */
 	uint32_t seq_or_tag; /* collective: its number on this communicator; p2p: tag */
 	uint32_t comm;	     /* communicator id, the same on all members; 0: none */
 	uint16_t op;	     /* tree/data/op.h */

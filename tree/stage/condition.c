@@ -9,6 +9,7 @@
 #include "pathmap/base/quantity.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/op.h"
+#include "tree/data/signature.h"
 
 /* Most bytes of a value, and of a word in it; no name is longer than a word. */
 #define VALUE_BYTES 512
@@ -253,7 +254,7 @@ static bool key_get(const struct condition *c, const struct condition_subject *s
 		number = s->tuple->comm;
 		break;
 	case KEY_PEER:
-		number = s->tuple->peer;
+		number = signature_peer(s->tuple);
 		break;
 	case KEY_TAG:
 		number = op_channel(s->tuple->op) == CHANNEL_P2P ? (int32_t)s->tuple->seq_or_tag

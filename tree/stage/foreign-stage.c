@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tree/data/op.h"
+#include "tree/data/signature.h"
 #include "tree/stage/fold.h"
 #include "tree/stage/guarded.h"
 
@@ -129,13 +130,16 @@ static int fail_broken(struct stage *s)
 	return fail(s, "has written past what it was given; mend it, and start this agent again");
 }
 
-/* Runs of views that read the newest tuples have one each: not worth a call. */
-static inline void tuples_copy(void *to, const struct tuple *from, size_t n)
+/* Runs of views that read the newest tuples have one each: not worth a call. Stages of others know
+ * peers alone, and no signatures. */
+static inline void tuples_copy(struct tuple *to, const struct tuple *from, size_t n)
 {
 	if (n == 1)
 		memcpy(to, from, sizeof(*from));
 	else
 		memcpy(to, from, n * sizeof(*from));
+	for (size_t i = 0; i < n; i++)
+		to[i].peer = signature_peer(&to[i]);
 }
 
 static int take_tuples(struct stage *s, const struct run_view *view)
@@ -155,7 +159,7 @@ static int take_tuples(struct stage *s, const struct run_view *view)
 		};
 		size_t count = run.count, taken;
 
-		tuples_copy(guarded_at(&f->tuples, 0), view->tuples + *i, count);
+		tuples_copy((void *)guarded_at(&f->tuples, 0), view->tuples + *i, count);
 		taken = kind_of(s)->table->take(&f->stage, &run);
 		if (taken > count)
 			return fail(s, "says that it has taken more tuples than it was given");

@@ -40,13 +40,12 @@ static inline __attribute__((always_inline)) void collect_fill(struct tuple *t, 
 		      element_word(comm, element_half(op, 0)));
 }
 
-/** The same of a collective with number @seq: @on is the collect_classes.on of its communicator. */
-static inline __attribute__((always_inline)) void collect_fill_numbered(struct tuple *t,
-									uint16_t op, uint64_t on,
-									uint32_t seq,
-									uint64_t bytes)
+/** The same of a collective with number @seq: @on is the collect_classes.on of its communicator,
+ * @signature TUPLE_NO_PEER if there is none. */
+static inline __attribute__((always_inline)) void collect_fill_numbered(
+	struct tuple *t, uint16_t op, uint64_t on, int32_t signature, uint32_t seq, uint64_t bytes)
 {
-	collect_words(t, bytes, element_word((uint32_t)TUPLE_NO_PEER, seq),
+	collect_words(t, bytes, element_word((uint32_t)signature, seq),
 		      on | element_word(0, element_half(op, 0)));
 }
 

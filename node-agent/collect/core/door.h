@@ -74,7 +74,7 @@ static inline void *door_onward(struct door_way *way)
 
 /** Bytes of thread-local memory that a collector has in the door: libraries loaded later get
  * none. */
-#define DOOR_TYPES_ROOM 256
+#define DOOR_TYPES_ROOM 288
 #define DOOR_COMM_ROOM	32
 
 /** The function that the program would have called without us: for "PMPI_X" the next MPI_X in

@@ -75,6 +75,8 @@ function ways(    key, on, type, i)
 		if (type != "")
 			slowly("!mpi_type_is_known(" type ")")
 	}
+	if ("reduction" in trait)
+		slowly("!mpi_op_is_known(" trait["reduction"] ")")
 	if (shape == "test")
 		slowly("!mpi_test_is_late(" trait["n"] ", " place("requests") ")")
 	line("way = collect_way(&" on ", CHANNEL_" channel ");")

@@ -211,6 +211,8 @@ function door_arguments(    i, type, x)
 			line("char c_" x "[MPI_FORTRAN_TEXT]; const char *" x " = mpi_fortran_text(c_" x ", f_" x ", length_" x ");")
 		else if (type == "MPI_Datatype")
 			line("const MPI_Datatype " x " = MPI_F2C(Type, *f_" x ");")
+		else if (type == "MPI_Op")
+			line("const MPI_Op " x " = MPI_F2C(Op, *f_" x ");")
 	}
 }
 

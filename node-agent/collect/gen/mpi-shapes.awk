@@ -114,7 +114,7 @@ function begin_together()
 # Channels with few operations may take the time to check whether all others were numbered.
 function begin_numbered(bytes)
 {
-	line("mpi_fill_numbered(&t, " op ", at, mpi_comm_next" (channel == "COLLECTIVE" && !quiet ? "" : "_rarely") "(at), " bytes ");")
+	line("mpi_fill_numbered(&t, " op ", at, " signature_in() ", mpi_comm_next" (channel == "COLLECTIVE" && !quiet ? "" : "_rarely") "(at), " bytes ");")
 	begun()
 }
 
@@ -228,6 +228,8 @@ function publish(at, ranks, kind)
 		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_RECEIVES"
 	else if ("transfers" in trait)
 		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_TRANSFERS"
+	else if (channel == "COLLECTIVE")
+		kind = (kind == "0" ? "" : kind " | ") "MPI_REQUEST_COLLECTIVE"
 	line("if (rc == MPI_SUCCESS)")
 	line("\tmpi_request_publish(mpi_request_add(" place("request") ", &t, " at ", " ranks ", " kind "));")
 }

@@ -207,6 +207,7 @@ $2 !~ /^MPI_/ { next }
 
 {
 	row_read()
+	row_signature()
 	op = "OP_" toupper(name)
 	functions()
 }

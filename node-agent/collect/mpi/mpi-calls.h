@@ -19,13 +19,21 @@ static inline __attribute__((always_inline)) void mpi_fill(struct tuple *t, uint
 	collect_fill(t, op, at->id, peer, tag, bytes);
 }
 
-/** The same for a collective with number @seq. */
+/** The same for a collective with number @seq and @signature (tree/data/signature.h). */
 static inline __attribute__((always_inline)) void mpi_fill_numbered(struct tuple *t, uint16_t op,
 								    const struct mpi_comm *at,
-								    uint32_t seq, uint64_t bytes)
+								    int32_t signature, uint32_t seq,
+								    uint64_t bytes)
 {
 	collect_fill_numbered(t, op, atomic_load_explicit(&at->classes.on, memory_order_relaxed),
-			      seq, bytes);
+			      signature, seq, bytes);
+}
+
+/** Is @root a rank that a signature can have? Else the process is on the root's side of an
+ * intercommunicator, where the arguments mean nothing, or the call fails. */
+static inline bool mpi_is_root(int root)
+{
+	return __builtin_expect((unsigned)root < SIGNATURE_NO_ROOT, 1);
 }
 
 /* A failed call has moved no bytes. */

@@ -33,6 +33,7 @@ _Static_assert(OMPI_MAJOR_VERSION >= 3, "this collector knows the handles of Ope
 	X(Comm_f2c)          \
 	X(File_f2c)          \
 	X(Message_f2c)       \
+	X(Op_f2c)            \
 	X(Request_f2c)       \
 	X(Type_f2c)          \
 	X(Win_f2c)
@@ -88,6 +89,7 @@ _Static_assert(MPICH_NUMVERSION >= 30100000 && MPICH_NUMVERSION < 50000000,
 #define MPI_F2C_Comm		 PMPI_Comm_f2c
 #define MPI_F2C_File		 mpi.File_f2c
 #define MPI_F2C_Message		 PMPI_Message_f2c
+#define MPI_F2C_Op		 PMPI_Op_f2c
 #define MPI_F2C_Request		 PMPI_Request_f2c
 #define MPI_F2C_Type		 PMPI_Type_f2c
 #define MPI_F2C_Win		 PMPI_Win_f2c

@@ -84,6 +84,35 @@ bool mpi_library_find(void)
 
 _Atomic uint32_t mpi_type_epoch = 1;
 
+/* What @type of @size bytes is in signatures. */
+static unsigned type_code(MPI_Datatype type, MPI_Count size)
+{
+#define TYPE_HANDLE(name, symbol, bytes) {MPI_HANDLE(MPI_##name, "ompi_mpi_" #symbol), bytes},
+	const struct {
+		MPI_Datatype type;
+		MPI_Count size;
+	} known[] = {SIGNATURE_TYPES(TYPE_HANDLE)};
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].type == type && known[i].size == size)
+			return i;
+	return signature_made((uint64_t)size);
+}
+
+unsigned mpi_op_ask(MPI_Op op)
+{
+#define OP_HANDLE(name, symbol) MPI_HANDLE(MPI_##name, "ompi_mpi_op_" #symbol),
+	const MPI_Op known[] = {SIGNATURE_REDUCTIONS(OP_HANDLE)};
+	unsigned code = SIGNATURE_OWN;
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i] == op)
+			code = i + 1;
+	mpi_types.op = op;
+	mpi_types.op_code = (uint8_t)code;
+	return code;
+}
+
 uint64_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry)
 {
 	uint32_t epoch = atomic_load_explicit(&mpi_type_epoch, memory_order_acquire);
@@ -96,8 +125,10 @@ uint64_t mpi_type_ask(MPI_Datatype type, struct mpi_type_cache *entry)
 	if (mpi.Type_size_x(type, &size) != MPI_SUCCESS || size < 0)
 		return 0;
 	/* larger ones are rare, and asked for each time */
-	if (size <= UINT32_MAX)
+	if (size <= UINT32_MAX) {
 		*entry = (struct mpi_type_cache){
 			.type = type, .epoch = epoch, .size = (uint32_t)size};
+		mpi_types.codes[entry - mpi_types.of] = (uint8_t)type_code(type, size);
+	}
 	return (uint64_t)size;
 }

@@ -310,7 +310,7 @@ static struct tuple tuple_about(const struct mpi_request *r, uint16_t op)
 	struct tuple t = {.op = op, .peer = TUPLE_NO_PEER};
 
 	if (r) {
-		t.peer = r->peer;
+		t.peer = mpi_request_peer(r);
 		t.seq_or_tag = r->tag;
 		t.comm = r->comm;
 	}
@@ -340,7 +340,7 @@ void mpi_start_begin(struct mpi_start *s, struct tuple *t, uint16_t op, int n,
 	*t = tuple_about(s->first, op);
 	t->bytes = bytes;
 	for (r = s->first; r; r = r->next) {
-		t->peer = r->peer == t->peer ? r->peer : TUPLE_NO_PEER;
+		t->peer = mpi_request_peer(r) == t->peer ? t->peer : TUPLE_NO_PEER;
 		t->comm = r->comm == t->comm ? r->comm : 0;
 	}
 	if (n > 1)

@@ -24,6 +24,7 @@ enum mpi_request_kind {
 	MPI_REQUEST_MESSAGE = 1 << 7,	 /* it is a matched message */
 	MPI_REQUEST_UNNUMBERED = 1 << 8, /* its tuples are TUPLE_UNNUMBERED */
 	MPI_REQUEST_BRINGS = 1 << 9,	 /* its completion makes a communicator */
+	MPI_REQUEST_COLLECTIVE = 1 << 10, /* its peer is a signature (tree/data/signature.h) */
 };
 
 /** One request (or matched message). Belongs to the holder of its slot. What all use is in one
@@ -46,6 +47,12 @@ struct mpi_request {
 	uint32_t turn;			/* if LOCATED: its ordinal in its queue */
 	uint16_t queue;			/* and which that is: of the thread that started it */
 };
+
+/** Whom its Wait is with. */
+static inline int32_t mpi_request_peer(const struct mpi_request *r)
+{
+	return __builtin_expect(r->kind & MPI_REQUEST_COLLECTIVE, 0) ? TUPLE_NO_PEER : r->peer;
+}
 
 /** How many there are, if only one thread at a time calls MPI. */
 extern _Atomic uint64_t mpi_requests_booked;

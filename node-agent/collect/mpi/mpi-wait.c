@@ -92,7 +92,7 @@ static bool look_all(struct mpi_wait *w, struct mpi_wait_common *c)
 		} else if (__builtin_expect(r->kind & MPI_REQUEST_ACTIVE, 1)) {
 			w->records[i] = r;
 			kinds |= r->kind;
-			common_add(c, r->peer, r->comm, TUPLE_ANY_PEER);
+			common_add(c, mpi_request_peer(r), r->comm, TUPLE_ANY_PEER);
 		}
 	}
 	w->asks = (kinds & ASKS) != 0;
@@ -115,7 +115,7 @@ void mpi_wait_begin(struct mpi_wait *w, struct tuple *t, uint16_t op, int n,
 		w->asks = false;
 		hold_all(w);
 		for (const struct mpi_request *r = w->first; r; r = r->next)
-			common_add(&c, r->peer, r->comm, TUPLE_ANY_PEER);
+			common_add(&c, mpi_request_peer(r), r->comm, TUPLE_ANY_PEER);
 	}
 	t->start = t->end = 0;
 	collect_fill(t, op, c.comm, c.peer, c.n + (uint32_t)w->unknown, 0);
@@ -170,6 +170,7 @@ static __attribute__((noinline)) void request_complete(struct mpi_request *r,
 						       struct mpi_wait_ending *e)
 {
 	struct collect_classes *classes = &collect_none;
+	const bool together = r->kind & MPI_REQUEST_COLLECTIVE;
 	struct tuple c;
 
 	if (__builtin_expect(r->at && r->at->id == r->comm, 1))
@@ -185,7 +186,7 @@ static __attribute__((noinline)) void request_complete(struct mpi_request *r,
 	} else {
 		mpi_request_clear(r);
 	}
-	common_add(&e->common, c.peer, c.comm, TUPLE_NO_PEER);
+	common_add(&e->common, together ? TUPLE_NO_PEER : c.peer, c.comm, TUPLE_NO_PEER);
 	collect_extra(&c, classes, CHANNEL_COMPLETION);
 }
 
