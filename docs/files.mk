@@ -46,7 +46,9 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0030-experiments-at-numbers.md \
 	docs/decisions/0031-urgency-by-scope.md \
 	docs/decisions/0032-samples-are-elements.md \
-	docs/decisions/0033-modes-are-leased.md docs/decisions/0041-signatures-in-tuples.md \
+	docs/decisions/0033-modes-are-leased.md \
+	docs/decisions/0037-told-by-a-page.md \
+	docs/decisions/0041-signatures-in-tuples.md \
 	docs/examples/clients/Makefile \
 	docs/examples/clients/blocking.c \
 	docs/examples/clients/libevent.c \

@@ -68,12 +68,12 @@ struct evspace_told {
 __attribute__((weak, visibility("hidden"))) const struct evspace_told *evspace_told_found;
 __attribute__((weak, visibility("hidden"))) struct evspace_told evspace_told_absent = {NULL, NULL};
 
-static inline const struct evspace_told *evspace_told(void)
+static inline const struct evspace_told *evspace_told_calls(void)
 {
 	const struct evspace_told *told = __atomic_load_n(&evspace_told_found, __ATOMIC_ACQUIRE);
 
 	if (__builtin_expect(told == NULL, 0)) {
-		told = (const struct evspace_told *)evspace_look("evspace_told_1");
+		told = (const struct evspace_told *)evspace_symbol_find("evspace_told_1");
 		told = told ? told : &evspace_told_absent;
 		__atomic_store_n(&evspace_told_found, told, __ATOMIC_RELEASE);
 	}
@@ -85,7 +85,7 @@ static inline const struct evspace_told *evspace_told(void)
 static inline int evspace_budget(struct evspace_budget *budget)
 {
 	int (*call)(struct evspace_budget *) =
-		__atomic_load_n(&evspace_told()->budget, __ATOMIC_ACQUIRE);
+		__atomic_load_n(&evspace_told_calls()->budget, __ATOMIC_ACQUIRE);
 
 	return __builtin_expect(call != NULL, 0) ? call(budget) : 0;
 }
@@ -99,7 +99,7 @@ static inline int evspace_budget(struct evspace_budget *budget)
 static inline int evspace_view_latest(const char *view, struct evspace_figures *figures)
 {
 	int (*call)(const char *, size_t, struct evspace_figures *) =
-		__atomic_load_n(&evspace_told()->latest, __ATOMIC_ACQUIRE);
+		__atomic_load_n(&evspace_told_calls()->latest, __ATOMIC_ACQUIRE);
 
 	return __builtin_expect(call != NULL, 0) ? call(view, view ? strlen(view) : 0, figures) : 0;
 }

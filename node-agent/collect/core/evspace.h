@@ -48,7 +48,7 @@ __attribute__((weak, visibility("hidden"))) const struct evspace_calls *evspace_
 __attribute__((weak, visibility("hidden"))) struct evspace_calls evspace_absent = {NULL, NULL,
 										   NULL};
 
-static __attribute__((unused, noinline, cold)) const void *evspace_look(const char *name)
+static __attribute__((unused, noinline, cold)) const void *evspace_symbol_find(const char *name)
 {
 	void *program = dlopen(NULL, RTLD_LAZY), *symbol = NULL;
 
@@ -63,7 +63,7 @@ static __attribute__((unused, noinline, cold)) const void *evspace_look(const ch
 static __attribute__((unused, noinline, cold)) const struct evspace_calls *evspace_find(void)
 {
 	const struct evspace_calls *calls =
-		(const struct evspace_calls *)evspace_look("evspace_calls_1");
+		(const struct evspace_calls *)evspace_symbol_find("evspace_calls_1");
 
 	calls = calls ? calls : &evspace_absent;
 	__atomic_store_n(&evspace_found, calls, __ATOMIC_RELEASE);
