@@ -35,6 +35,8 @@ static const struct command commands[] = {
 	 true},
 	{"perturb", "what collecting and looking do to a running program, by experiment",
 	 perturb_main, true},
+	{"phase", "a parallel execution as a path through phase space: entropy, components",
+	 phase_main, false},
 	{"tune", "what looking costs a running program at which rate, as a curve", tune_main, true},
 	{"plan", "which event classes to trace and which to sample, under a budget", plan_main,
 	 false},

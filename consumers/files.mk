@@ -12,6 +12,7 @@ include consumers/budget/files.mk
 include consumers/client/files.mk
 include consumers/watch/files.mk
 include consumers/perturb/files.mk
+include consumers/phase/files.mk
 
 # What a program of others links: the client alone is exported.
 lib_LTLIBRARIES += libevspace.la

@@ -11,6 +11,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/guarantees.md \
 	docs/installing.md \
 	docs/pathmap.md \
+	docs/phase.md \
 	docs/performance.md \
 	docs/rights.md \
 	docs/tour.md \

@@ -55,6 +55,13 @@ AC_DEFUN([EVSPACE_HAVE_CAIRO],
 PKG_CHECK_MODULES([CAIRO], [cairo cairo-svg cairo-png], [], [have_cairo=no])
 AM_CONDITIONAL([CAIRO], [test "$have_cairo" = yes])])
 
+# EVSPACE_HAVE_LAPACKE
+# LAPACKE may be there, for the components of `evspace phase`: set LAPACKE_CFLAGS, LAPACKE_LIBS and have_lapacke.
+AC_DEFUN([EVSPACE_HAVE_LAPACKE],
+[have_lapacke=yes
+PKG_CHECK_MODULES([LAPACKE], [lapacke], [], [have_lapacke=no])
+AM_CONDITIONAL([LAPACKE], [test "$have_lapacke" = yes])])
+
 # EVSPACE_REPORT_MISSING
 # End configure with everything that was noted, if anything was.
 AC_DEFUN([EVSPACE_REPORT_MISSING],

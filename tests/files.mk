@@ -57,7 +57,7 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
-	tests/budget_test tests/effect_test tests/entropy_window_test \
+	tests/budget_test tests/effect_test tests/entropy_window_test tests/phase_test \
 	tests/urgency_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
@@ -121,7 +121,7 @@ script_tests = \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
-	tests/plan_live_test.sh tests/perturb_test.sh tests/plans_test.sh \
+	tests/plan_live_test.sh tests/perturb_test.sh tests/phase_test.sh tests/plans_test.sh \
 	tests/deploy_test.sh \
 	tests/discover_test.sh \
 	tests/mpich_test.sh \
@@ -276,6 +276,8 @@ tests_price_test_SOURCES = tests/price_test.c tests/random.h
 tests_price_test_LDADD = $(LDADD) -lm
 tests_knapsack_test_LDADD = $(LDADD) -lm
 tests_entropy_window_test_LDADD = $(LDADD) -lm
+tests_phase_test_SOURCES = tests/phase_test.c tests/random.h
+tests_phase_test_LDADD = $(LDADD) -lm
 tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h
 tests_definition_test_SOURCES = tests/definition_test.c tests/maps.c tests/maps.h
 tests_plan_test_SOURCES = tests/maps.c tests/maps.h tests/plan_test.c

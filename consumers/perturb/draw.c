@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Loads what draws curves, if this was built with cairo. */
-#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -8,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "consumers/cli/preload.h"
+#include "consumers/cli/module.h"
 #include "consumers/perturb/curve.h"
 
 #define OBJECT "libevspace-draw.so"
@@ -22,32 +21,14 @@ static bool ends_with(const char *path, const char *end)
 	return n > m && strcmp(path + n - m, end) == 0;
 }
 
-static void *drawing; /* the object, once it is loaded */
-
-/* It is beside the collector. */
 static curve_drawing *drawing_find(struct error *e)
 {
-	char path[PATH_MAX], library[PATH_MAX];
 	curve_drawing *draw = NULL;
 
-	if (preload_library(path, sizeof(path), e) < 0)
-		return NULL;
-	path[strcspn(path, ":")] = '\0';
-	*(strrchr(path, '/') + 1) = '\0';
-	snprintf(library, sizeof(library), "%.*s%s", (int)(sizeof(library) - sizeof(OBJECT)), path,
-		 OBJECT);
-	if (!drawing)
-		drawing = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-	if (drawing)
-		*(void **)(void *)&draw = dlsym(drawing, "curve_draw");
-	if (draw)
-		return draw;
-	errno = ENOTSUP;
-	errorf(e,
-	       "nothing can be drawn: this evspace was built without cairo (libcairo2-dev), or "
-	       "there is no %.300s; --json says what would be drawn",
-	       library);
-	return NULL;
+	*(void **)(void *)&draw = module_function(OBJECT, "curve_draw", "cairo (libcairo2-dev)", e);
+	if (!draw)
+		error_prefix(e, "nothing can be drawn (--json says what would be)");
+	return draw;
 }
 
 /* Better now than when all has been measured. */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of blocks: a line "time block process" for each block that a process enters (Gomez, Cai,
+ * Schubert 2016, section 5.4). */
+#ifndef EVSPACE_ENTRIES_H
+#define EVSPACE_ENTRIES_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "pathmap/base/error.h"
+
+/** Most processes and blocks. */
+#define ENTRIES_PROCESSES_MAX 10240u
+#define ENTRIES_BLOCKS_MAX    1000000u
+
+/** A process enters a block at a time of any unit. */
+struct entry {
+	double time;
+	uint32_t block;
+	unsigned process;
+};
+
+struct entries {
+	FILE *in;
+	const char *name; /* borrowed */
+	uint64_t line;	  /* of the last entry */
+};
+
+/** Open the file @name, "-" for standard input, of which a copy without a name is made, as it is
+ * read more than once. Returns 0, or -1 with @e. */
+int entries_open(struct entries *entries, const char *name, struct error *e);
+
+/** From the beginning. */
+void entries_rewind(struct entries *entries);
+
+/** Close it. */
+void entries_close(struct entries *entries);
+
+/** Read the next entry; lines without words, and what follows a `#`, are left out. Returns 1, 0 at
+ * the end, or -1 with @e, which begins with "NAME:LINE: ". */
+int entries_next(struct entries *entries, struct entry *entry, struct error *e);
+
+#endif

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+libclient_la_SOURCES += \
+	%D%/axes.c %D%/axes.h %D%/execution.c %D%/execution.h %D%/moments.c %D%/moments.h %D%/multiplicity.c %D%/multiplicity.h \
+	%D%/scan.c %D%/scan.h
+
+evspace_SOURCES += \
+	%D%/components.h %D%/entries.c %D%/entries.h %D%/phase.c
+EXTRA_DIST += %D%/README.md
+
+# What finds components, loaded by `evspace phase` alone.
+if LAPACKE
+pkglib_LTLIBRARIES += libevspace-components.la
+libevspace_components_la_SOURCES = %D%/components.c %D%/components.h
+libevspace_components_la_CPPFLAGS = $(AM_CPPFLAGS) $(LAPACKE_CFLAGS)
+libevspace_components_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fvisibility=hidden
+libevspace_components_la_LDFLAGS = -module -shared -avoid-version -Wl,-z,now
+libevspace_components_la_LIBADD = $(LAPACKE_LIBS)
+else
+EXTRA_DIST += %D%/components.c
+endif

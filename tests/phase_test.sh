@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace phase: figures of files of blocks, and what is wrong with such files.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$tap_dir" || exit 99
+
+# random SEED RUNS ENTRIES: two runs of 6 processes and 5 blocks.
+random() {
+	awk -v seed="$1" -v runs="$2" -v n="$3" 'BEGIN {
+		srand(seed)
+		for (r = 0; r < runs; r++)
+			for (i = 0; i < n; i++)
+				print 10 * i + int(3 * rand()), int(5 * rand()), i < 6 ? i : int(6 * rand())
+	}'
+}
+
+# has TEXT...: the answer has these lines.
+has() {
+	local text
+
+	for text; do
+		grep -q -F -e "$text" said || { echo "no $text in:" && cat said && return 1; }
+	done
+}
+
+by_hand() {
+	printf '%s\n' '# three processes' '5 1 0' '' '7 1 1' '7 2 2' >three
+	tap_says 0 '"figure":"states","count":3' evspace phase --file three --subset 0-1 --json &&
+		has '"figure":"entropy","of":"execution","normalise":"volume","bits":true,"value":0.8805' \
+			'"figure":"entropy","of":"execution","normalise":"none","bits":true,"value":-9.5097' \
+			'"figure":"entropy","of":"subset","normalise":"volume","bits":true,"value":1.18663' \
+			'"figure":"entropy","of":"time","normalise":"none","bits":true,"value":0.612' &&
+		[ "$(grep -c '"of":' said)" -eq 6 ]
+}
+
+
+same_as_numpy() {
+	random 3 2 500 >blocks
+	evspace phase --file blocks --points points --json >said || return
+	/usr/bin/python3 - <<-'EOF'
+		import json, numpy as np
+		rows, state, now = [], np.zeros(6), 0.0
+		for line in open('blocks'):
+		    t, b, p = (int(w) for w in line.split())
+		    if t < now:
+		        rows.append(state.copy()); state[:] = 0; now = 0
+		    if t > now:
+		        rows.append(state.copy()); now = t
+		    state[p] = b
+		rows.append(state.copy())
+		m = np.array(rows)
+		values, vectors = np.linalg.eigh(np.cov(m.T))
+		said = [json.loads(l) for l in open('said')]
+		ours = [s['explained'] for s in said if s['figure'] == 'component']
+		points = np.loadtxt('points')
+		assert len(points) == len(m) == said[0]['count'], (len(points), len(m))
+		for k in range(3):
+		    assert abs(ours[k] - values[-1 - k] / values.sum()) < 1e-9, (ours, values)
+		    score = (m - m.mean(0)) @ vectors[:, -1 - k]
+		    away = min(abs(points[:, 4 + k] - score).max(), abs(points[:, 4 + k] + score).max())
+		    assert away < 1e-6, away
+		assert abs(points[:, 3] - m.sum(1) * np.sqrt(3) / 2).max() < 1e-6
+	EOF
+}
+
+pipes() {
+	random 3 2 500 >blocks
+	evspace phase --file blocks --json >said.file && evspace phase --file - --json <blocks >said.pipe && cmp said.file said.pipe
+}
+
+# wrong TEXT LINE...: a file of these lines is refused so.
+wrong() {
+	local text=$1
+
+	shift
+	printf '%s\n' "$@" >wrong
+	tap_says 2 "$text" evspace phase --file wrong "${more[@]}" && [ "$(wc -l <said)" -eq 1 ]
+}
+
+wrong_files() {
+	local more=()
+
+	wrong 'wrong:2: the time falls back before all 3 processes .*sort -n' '9 0 0' '5 0 1' '9 1 2' &&
+		wrong 'wrong:1: it has no process; a line is: time block process' '5 1' &&
+		wrong 'wrong:2: it has no time from 0 on' '1 1 1' 'x 1 1' &&
+		wrong 'wrong:1: it has no time' '-1 1 1' &&
+		wrong 'wrong:1: it has no block' '1 -1 1' &&
+		wrong 'wrong:1: the process is more than 10239' '1 1 4294967297' &&
+		wrong 'wrong:1: there is more in it' '1 1 1 1' &&
+		wrong 'wrong:1: it has more than 254 bytes' "1 1 1 $(printf '%300s' '')" &&
+		wrong 'wrong has no line' '# nothing' &&
+		more=(--blocks 3) && wrong 'wrong:2: block 3 is out of range: there are 3 from 0 on' '1 1 0' '2 3 0' &&
+		more=(--processes 2) && wrong 'wrong:1: process 2 is out of range: there are 2' '1 1 2' &&
+		more=(--subset 1-3) && wrong '--subset: there are processes 0 to 1' '1 1 1' &&
+		more=(--subset x) && wrong '--subset x: it is a list' '1 1 1' &&
+		more=(--scan 3) && wrong 'these are 3 at least' '1 1 1' &&
+		tap_says 2 'it needs --file' evspace phase && tap_says 2 'none: No such file' evspace phase --file none
+}
+
+one_of_each() {
+	echo '3 0 0' >one
+	tap_says 0 '"figure":"states","count":2,"entries":1,"processes":1,"blocks":1' evspace phase --file one --json &&
+		has '"of":"execution","normalise":"volume","bits":true,"value":0.0' '"n":1,"explained":null'
+}
+
+late_ones_start_in_the_first_block() {
+	printf '%s\n' '1 2 0' '2 3 0' '900 2 1' >late
+	tap_says 0 '"count":4' evspace phase --file late --start 1 --points points --json && [ "$(awk '$1 == 2 { print $4 }' points | cut -c1-6)" = 3.4641 ]
+}
+
+tap_case "three processes, by hand" by_hand
+if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
+	tap_case "numpy finds the same components" same_as_numpy
+else
+	tap_skip "numpy finds the same components" "there is no numpy"
+fi
+tap_case "standard input is read as a file is" pipes
+tap_case "what is wrong with a file is said with its line" wrong_files
+tap_case "one process in one block" one_of_each
+tap_case "processes that start late are in the first block until then" late_ones_start_in_the_first_block
+tap_done
