@@ -4,6 +4,7 @@
 #include "tree/data/columns.h"
 #include "tree/data/columns-batch.h"
 #include "tests/columns-naive.h"
+#include "tests/columns-records.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 
@@ -12,40 +13,6 @@
 #include <string.h>
 
 #define MOST 700u
-
-static uint64_t seed = 1;
-
-/* ---- records ---- */
-
-static uint64_t special(void)
-{
-	static const uint64_t values[] = {0,	      1,	 UINT64_MAX,
-					  INT64_MAX,  INT32_MAX, (uint64_t)INT64_MIN,
-					  UINT32_MAX, 0x80000000};
-
-	return values[random_below(&seed, 8)];
-}
-
-/* Words of all kinds: how they are differs from one column to the next. */
-static void records_make(unsigned char *records, size_t n, size_t record)
-{
-	for (size_t at = 0; at < record; at += 4) {
-		uint64_t how = random_below(&seed, 7), now = random_below(&seed, UINT64_MAX);
-		uint64_t most = UINT64_C(1) << random_below(&seed, 64);
-
-		for (size_t i = 0; i < n; i++) {
-			uint64_t value = how == 0   ? special()
-					 : how == 1 ? random_below(&seed, UINT64_MAX)
-					 : how == 2 ? now
-					 : how == 3 ? now + random_below(&seed, most)
-					 : how == 4 ? (now += random_below(&seed, most))
-					 : how == 5 ? now + i / 200 * most
-						    : i % 2;
-
-			memcpy(records + i * record + at, &value, 4);
-		}
-	}
-}
 
 /* Exactly so many bytes, so that what is read or written beyond is found by a sanitizer. */
 static void *copy_exactly(const void *data, size_t bytes)
@@ -106,23 +73,30 @@ static void all_comes_out_again(void)
 	free(records);
 }
 
-/* As a thread makes them: one after the other, of a few kinds and sizes. */
-static void tuples_like_real_ones(struct tuple *tuples, size_t n)
+/* Where starts are as before the block, at first 0, their column is not in it: what `end` is put
+ * relative to is known all the same. The other way round, too. */
+static void times_of_which_one_changes(void)
 {
-	uint64_t now = UINT64_C(123456789012345);
+	struct tuple tuples[4 * COLUMNS_BLOCK];
+	struct newest newest[4 * COLUMNS_BLOCK];
+	const size_t n = sizeof(tuples) / sizeof(tuples[0]);
 
-	for (size_t i = 0; i < n; i++) {
-		now += 2000 + random_below(&seed, 3000);
-		tuples[i] = (struct tuple){
-			.start = now,
-			.end = now + 500 + random_below(&seed, 1000),
-			.bytes = 8192,
-			.peer = i % 2 ? 3 : 5,
-			.seq_or_tag = (uint32_t)i,
-			.comm = 0xdeadbeef,
-			.op = (uint16_t)(10 + i % 4),
-		};
-		now = tuples[i].end;
+	for (unsigned how = 0; how < 8; how++) {
+		const uint64_t begin = how & 1 ? UINT64_C(123456789012345) : 0;
+
+		memset(tuples, 0, sizeof(tuples));
+		memset(newest, 0, sizeof(newest));
+		for (size_t i = 0; i < n; i++) {
+			uint64_t *const changes = how & 2 ? &tuples[i].start : &tuples[i].end;
+
+			tuples[i].start = tuples[i].end = begin;
+			/* in all blocks, or every other one */
+			if (how & 4 || i / COLUMNS_BLOCK % 2 == 0)
+				*changes += random_below(&seed, 5000);
+			newest[i].tuple = tuples[i];
+		}
+		expect_same(RUN_TUPLES, (const unsigned char *)tuples, n);
+		expect_same(RUN_NEWEST, (const unsigned char *)newest, n);
 	}
 }
 
@@ -480,6 +454,7 @@ static CU_TestInfo batch_cases[] = {
 
 static CU_TestInfo columns_cases[] = {
 	{"whatever is in records comes out again", all_comes_out_again},
+	{"times of which one changes", times_of_which_one_changes},
 	{"few bytes a tuple, none for what does not change", few_bytes_a_tuple},
 	{"of damaged ones two readers say the same", damaged_ones},
 	{"what is none is refused", what_is_none_is_refused},

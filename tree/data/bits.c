@@ -30,35 +30,45 @@ size_t bits_bytes(size_t n, unsigned width)
 	return (n * width + 7) / 8;
 }
 
-static unsigned char *whole_put(unsigned char *to, uint64_t *values, size_t n, unsigned width,
+/* Where bits go, and those that do not fill 8 bytes yet. */
+struct writer {
+	unsigned char *to;
+	uint64_t held;
+	unsigned fill;
+};
+
+static inline void writer_put(struct writer *w, uint64_t value, unsigned width)
+{
+	w->held |= value << w->fill;
+	w->fill += width;
+	if (w->fill < 64)
+		return;
+	store64(w->to, w->held);
+	w->to += sizeof(w->held);
+	w->fill -= 64;
+	w->held = value >> (width - w->fill);
+}
+
+static unsigned char *whole_put(unsigned char *to, const uint64_t *values, size_t n, unsigned width,
 				uint64_t reference)
 {
-	unsigned char *end = to + bits_bytes(n, width);
-	uint64_t held = 0;
-	unsigned fill = 0;
+	struct writer w = {to, 0, 0};
+	size_t i = 0;
 
-	/* Two by two while they fit: the loop below waits for itself. */
-	for (; width <= WHOLE / 2 && n > 1; n = (n + 1) / 2, width *= 2, reference = 0) {
-		values[n] = reference;
-		for (size_t i = 0; i < (n + 1) / 2; i++)
-			values[i] = (values[2 * i] - reference) | (values[2 * i + 1] - reference)
-									  << width;
-	}
-	for (size_t i = 0; i < n; i++) {
-		held |= (values[i] - reference) << fill;
-		fill += width;
-		store64(to, held);
-		to += fill / 8;
-		held >>= fill & ~7u;
-		fill &= 7;
-	}
-	return end;
+	/* Two at once where they fit. */
+	for (; width <= WHOLE / 2 && i + 1 < n; i += 2)
+		writer_put(&w, (values[i] - reference) | (values[i + 1] - reference) << width,
+			   2 * width);
+	for (; i < n; i++)
+		writer_put(&w, values[i] - reference, width);
+	store64(w.to, w.held);
+	return to + bits_bytes(n, width);
 }
 
 unsigned char *bits_put(unsigned char *to, uint64_t *values, size_t n, unsigned width,
 			uint64_t reference)
 {
-	uint64_t upper[BITS_VALUES + 1];
+	uint64_t upper[BITS_VALUES];
 
 	if (width == 0)
 		return to;

@@ -16,8 +16,8 @@ size_t bits_bytes(size_t n, unsigned width);
 
 /**
  * Put @n @values less @reference, which then are below 2^width, to @to, the lowest bit first, to a
- * full byte; of more than 56 bits the lower 32 of all, then the others of all. They are changed,
- * and there is room for one more. Returns where they end.
+ * full byte; of more than 56 bits the lower 32 of all, then the others of all. They are changed.
+ * Returns where they end.
  */
 unsigned char *bits_put(unsigned char *to, uint64_t *values, size_t n, unsigned width,
 			uint64_t reference);

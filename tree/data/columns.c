@@ -19,6 +19,9 @@ _Static_assert(COLUMNS_BLOCK <= BITS_VALUES, "a block is put and got at once");
 
 enum { START, END, NUMBER = 8 };
 
+#define WORD  sizeof(uint64_t)
+#define WORDS (sizeof(struct newest) / WORD)
+
 /* A field of a record. */
 struct column {
 	uint8_t at, bytes;
@@ -88,39 +91,85 @@ static unsigned width_of(uint64_t range)
 
 /* ---- into columns ---- */
 
-/* One field of all records, as it is taken for a number. Returns whether all are @last. */
-static bool column_gather(const struct column *c, const unsigned char *records, size_t stride,
-			  size_t n, uint64_t last, uint64_t *values)
+/* Find the bits that are not the same in all records, into the words of @changes. Inline, so that
+ * the number of words is known. */
+static inline void words_compare(const unsigned char *records, size_t n, size_t words,
+				 uint64_t *changes)
+{
+	uint64_t first[WORDS], word[WORDS], found[WORDS] = {0};
+
+	memcpy(first, records, words * WORD);
+	for (size_t i = 1; i < n; i++) {
+		memcpy(word, records + i * words * WORD, words * WORD);
+#pragma GCC unroll 6
+		for (size_t w = 0; w < words; w++)
+			found[w] |= word[w] ^ first[w];
+	}
+	memcpy(changes, found, words * WORD);
+}
+
+static void records_compare(enum run_kind kind, const unsigned char *records, size_t n,
+			    uint64_t *changes)
+{
+	if (kind == RUN_NEWEST)
+		words_compare(records, n, sizeof(struct newest) / WORD, changes);
+	else
+		words_compare(records, n, sizeof(struct tuple) / WORD, changes);
+}
+
+static bool column_varies(const struct column *c, const uint64_t *changes)
+{
+	uint64_t bits = 0;
+
+	memcpy(&bits, (const unsigned char *)changes + c->at, c->bytes);
+	return bits != 0;
+}
+
+/* One field of all records, as it is taken for a number. */
+static void column_gather(const struct column *c, const unsigned char *records, size_t stride,
+			  size_t n, uint64_t *values)
 {
 	const unsigned char *from = records + c->at;
-	uint64_t other = 0;
 
 	switch (c->bytes) {
 	case 8:
-		for (size_t i = 0; i < n; i++, from += stride) {
+#pragma GCC unroll 4
+		for (size_t i = 0; i < n; i++, from += stride)
 			memcpy(&values[i], from, 8);
-			other |= values[i] ^ last;
-		}
 		break;
 	case 4:
+#pragma GCC unroll 4
 		for (size_t i = 0; i < n; i++, from += stride) {
 			int32_t v;
 
 			memcpy(&v, from, 4);
 			values[i] = (uint64_t)v;
-			other |= values[i] ^ last;
 		}
 		break;
 	default:
+#pragma GCC unroll 4
 		for (size_t i = 0; i < n; i++, from += stride) {
 			uint16_t v;
 
 			memcpy(&v, from, 2);
 			values[i] = v;
-			other |= values[i] ^ last;
 		}
 	}
-	return other == 0;
+}
+
+/* What each tuple has taken: its `end` less its `start`, which is right before that. */
+static void ends_gather(const struct column *end, const unsigned char *records, size_t stride,
+			size_t n, uint64_t *values)
+{
+	const unsigned char *from = records + end->at - WORD;
+
+#pragma GCC unroll 4
+	for (size_t i = 0; i < n; i++, from += stride) {
+		uint64_t times[2];
+
+		memcpy(times, from, sizeof(times));
+		values[i] = times[1] - times[0];
+	}
 }
 
 struct extremes {
@@ -140,6 +189,7 @@ static struct extremes extremes_of(const uint64_t *values, size_t n)
 {
 	struct extremes a = {(int64_t)values[0], (int64_t)values[0]}, b = a;
 
+#pragma GCC unroll 2
 	for (size_t i = 1; i + 1 < n; i += 2) {
 		extremes_add(&a, values[i]);
 		extremes_add(&b, values[i + 1]);
@@ -156,31 +206,27 @@ static bool values_are_even(const uint64_t *values, size_t n)
 	return values[n - 1] - values[0] == (values[1] - values[0]) * (n - 1);
 }
 
-/* @starts: of `end`, those of the same tuples. */
+/* @last: what the first value is relative to. The values are changed. */
 static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values, size_t n,
-				 uint64_t last, const uint64_t *starts)
+				 uint64_t last)
 {
-	uint64_t steps[COLUMNS_BLOCK + 1], first = values[0] - last;
+	unsigned char *how = to++;
 	struct extremes range;
-	unsigned how = 0, width;
+	unsigned width;
 
+	*how = 0;
 	if (n > 1 && (c == START || (c != END && values_are_even(values, n)))) {
-		for (size_t i = 1; i < n; i++)
-			steps[i - 1] = values[i] - values[i - 1];
-		values = steps;
+		*how = COLUMNS_STEPS;
+		to = number_put(to, values[0] - last);
+		last = 0;
 		n--;
-		how = COLUMNS_STEPS;
-		last = 0;
-	} else if (c == END) {
+#pragma GCC unroll 4
 		for (size_t i = 0; i < n; i++)
-			values[i] -= starts[i];
-		last = 0;
+			values[i] = values[i + 1] - values[i];
 	}
 	range = extremes_of(values, n);
 	width = width_of((uint64_t)range.most - (uint64_t)range.least);
-	*to++ = (unsigned char)(width | how);
-	if (how)
-		to = number_put(to, first);
+	*how |= (unsigned char)width;
 	to = number_put(to, (uint64_t)range.least - last);
 	return bits_put(to, values, n, width, (uint64_t)range.least);
 }
@@ -189,20 +235,30 @@ static unsigned char *block_put(enum run_kind kind, const unsigned char *records
 				uint64_t *last, unsigned char *to)
 {
 	const struct column *table = columns_table(kind);
-	uint64_t starts[COLUMNS_BLOCK + 1], others[COLUMNS_BLOCK + 1];
+	const size_t stride = run_record_bytes(kind);
+	uint64_t values[COLUMNS_BLOCK], changes[WORDS];
 	unsigned char *head = to;
 	uint16_t there = 0;
 
+	records_compare(kind, records, n, changes);
 	to += BLOCK_HEAD;
 	for (unsigned c = 0; c < columns_number(kind); c++) {
-		/* cppcheck-suppress legacyUninitvar */
-		uint64_t before = last[c], *values = c == START ? starts : others;
+		const bool varies = column_varies(&table[c], changes);
+		const uint64_t before = last[c];
 
-		if (column_gather(&table[c], records, run_record_bytes(kind), n, before, values))
+		column_gather(&table[c], records + (n - 1) * stride, stride, 1, &last[c]);
+		if (!varies && last[c] == before)
 			continue;
 		there |= (uint16_t)(1u << c);
-		last[c] = values[n - 1];
-		to = column_put(to, c, values, n, before, starts);
+		if (c == END) {
+			ends_gather(&table[c], records, stride, n, values);
+			to = column_put(to, c, values, n, 0);
+		} else {
+			const size_t some = varies ? n : 1;
+
+			column_gather(&table[c], records, stride, some, values);
+			to = column_put(to, c, values, some, before);
+		}
 	}
 	there = htole16(there);
 	memcpy(head, &there, sizeof(there));
