@@ -63,7 +63,7 @@ unit_tests = \
 	tests/element_test tests/element_tsan_test \
 	tests/subprocess_test \
 	tests/error_test \
-	tests/filter_test \
+	tests/filter_test tests/flat_test \
 	tests/thinning_test \
 	tests/sieve_test \
 	tests/gather_test \
@@ -210,6 +210,7 @@ tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
 tests_sieve_test_SOURCES = tests/sieve_test.c tests/random.h
 tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns-records.h tests/columns_test.c tests/random.h
+tests_flat_test_SOURCES = tests/flat_test.c tests/random.h
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h

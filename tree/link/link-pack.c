@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
 /* Smaller frames are not worth compressing: they fit into a packet anyway. */
@@ -84,30 +83,26 @@ static void body_copy(unsigned char *to, const struct batch *body)
 	}
 }
 
-static void link_put_plain(struct link *link, const struct wire_front *front,
-			   const Evspace__Frame *header, const struct batch *body)
+static void link_put_plain(struct link *link, const unsigned char *head, size_t bytes,
+			   const struct batch *body)
 {
-	size_t total = wire_frame_bytes(front);
+	const size_t total = bytes + (body ? body->bytes : 0);
 	unsigned char *to = bytes_reserve(&link->transport.plain, total);
 
-	to = wire_frame_put(front, header, to);
+	memcpy(to, head, bytes);
 	if (body)
-		body_copy(to, body);
+		body_copy(to + bytes, body);
 	bytes_commit(&link->transport.plain, total);
 }
 
-static void link_put_packed(struct link *link, const struct wire_front *front,
-			    const Evspace__Frame *header, const struct batch *body)
+static void link_put_packed(struct link *link, const unsigned char *head, size_t bytes,
+			    const struct batch *body)
 {
 	struct bytes *out = &link->transport.plain;
-	size_t bytes = wire_frame_bytes(front) - front->body_bytes;
-	unsigned char *head = memory_new(bytes, 1);
 
 	if (!link->packer)
 		link->packer = packer_new();
-	wire_frame_put(front, header, head);
 	packer_put(link->packer, head, bytes, out);
-	free(head);
 	for (size_t i = 0; body && i < body->n; i++) {
 		const struct extent *x = &body->extents[i];
 
@@ -159,11 +154,10 @@ static bool link_packs(struct link *link, size_t bytes)
 	return false;
 }
 
-void link_put(struct link *link, const struct wire_front *front, const Evspace__Frame *header,
-	      const struct batch *body)
+void link_put(struct link *link, const unsigned char *head, size_t bytes, const struct batch *body)
 {
-	if (link_packs(link, wire_frame_bytes(front)))
-		link_put_packed(link, front, header, body);
+	if (link_packs(link, bytes + (body ? body->bytes : 0)))
+		link_put_packed(link, head, bytes, body);
 	else
-		link_put_plain(link, front, header, body);
+		link_put_plain(link, head, bytes, body);
 }

@@ -92,9 +92,8 @@ void link_work(struct link *link);
 const char *link_noun(const struct link *link);
 
 /* link-pack.c */
-/** Queue a frame for sending; @body may be NULL. */
-void link_put(struct link *link, const struct wire_front *front, const Evspace__Frame *header,
-	      const struct batch *body);
+/** Queue a frame for sending, whose front and header are the @bytes at @head; @body may be NULL. */
+void link_put(struct link *link, const unsigned char *head, size_t bytes, const struct batch *body);
 /** Frames are not compressed for a while: free the memory for that, here and at the other side. */
 void link_pack_end(struct link *link);
 

@@ -171,27 +171,47 @@ bool link_crowded(struct link *link)
 	return true;
 }
 
+/** Front and header of a frame that is not flat, *@bytes, for the caller to free; NULL: too much.
+ */
+static unsigned char *head_new(const Evspace__Frame *header, size_t body_bytes, size_t *bytes)
+{
+	const size_t packed = evspace__frame__get_packed_size(header);
+	const struct wire_front front = {(uint32_t)packed, (uint32_t)body_bytes};
+	unsigned char *head;
+
+	if (packed > WIRE_HEADER_MAX || body_bytes > WIRE_BODY_MAX)
+		return NULL;
+	*bytes = wire_frame_bytes(&front) - body_bytes;
+	head = memory_new(*bytes, 1);
+	wire_frame_put(&front, header, head);
+	return head;
+}
+
 int link_send(struct link *link, const Evspace__Frame *header, const struct batch *body)
 {
-	size_t packed = evspace__frame__get_packed_size(header);
-	size_t body_bytes = body ? body->bytes : 0;
-	struct wire_front front;
+	const size_t body_bytes = body ? body->bytes : 0;
+	unsigned char flat[WIRE_FLAT_BYTES], *head = flat;
+	size_t bytes;
 
 	if (link->state != LINK_HELLO && link->state != LINK_READY) {
 		errno = link->state < LINK_HELLO ? ENOTCONN : EPIPE;
-		return -1;
-	}
-	if (packed > WIRE_HEADER_MAX || body_bytes > WIRE_BODY_MAX) {
-		errno = EMSGSIZE;
 		return -1;
 	}
 	if (link_crowded(link)) {
 		errno = ENOBUFS;
 		return -1;
 	}
-	front = (struct wire_front){(uint32_t)packed, (uint32_t)body_bytes};
-	link_put(link, &front, header, body);
+	bytes = wire_flat_put(header, body_bytes, flat);
+	if (!bytes || body_bytes > WIRE_BODY_MAX)
+		head = head_new(header, body_bytes, &bytes);
+	if (!head) {
+		errno = EMSGSIZE;
+		return -1;
+	}
+	link_put(link, head, bytes, body);
 	hub_queue(link->hub, link);
+	if (head != flat)
+		free(head);
 	return 0;
 }
 

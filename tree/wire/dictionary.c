@@ -134,9 +134,12 @@ static void fill_comms(struct dictionary *an, struct names *names, size_t room, 
 
 void dictionary_fill(struct dictionary *an, struct names *names, Evspace__Answer *a)
 {
-	size_t taken = evspace__answer__get_packed_size(a) + DICTIONARY_FRAME;
-	size_t room = taken < WIRE_HEADER_MAX ? WIRE_HEADER_MAX - taken : 0;
+	size_t taken, room;
 
+	if (an->names == names_count(names) && an->comms == names_comm_count(names))
+		return;
+	taken = evspace__answer__get_packed_size(a) + DICTIONARY_FRAME;
+	room = taken < WIRE_HEADER_MAX ? WIRE_HEADER_MAX - taken : 0;
 	fill_comms(an, names, room, fill_names(an, names, room, a), a);
 }
 

@@ -10,6 +10,7 @@
 #include "pathmap/grammar/mapfile.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
+#include "tree/wire/flat.h"
 
 /* Bytes for names and patterns that people type. */
 #define WORDS (256u << 10)
@@ -154,14 +155,30 @@ void wire_piece_put(size_t packed, size_t plain, unsigned char *to)
 	wire_front_put(&front, to);
 }
 
+/** Zeros up to where the body belongs, behind a header at @to. */
+static unsigned char *wire_header_end(unsigned char *to, size_t bytes)
+{
+	memset(to + bytes, 0, wire_pad(bytes) - bytes);
+	return to + wire_pad(bytes);
+}
+
 unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Frame *header,
 			      unsigned char *to)
 {
 	wire_front_put(front, to);
 	to += WIRE_FRONT_BYTES;
 	evspace__frame__pack(header, to);
-	memset(to + front->header_bytes, 0, wire_pad(front->header_bytes) - front->header_bytes);
-	return to + wire_pad(front->header_bytes);
+	return wire_header_end(to, front->header_bytes);
+}
+
+size_t wire_flat_put(const Evspace__Frame *header, size_t body_bytes, unsigned char *to)
+{
+	const size_t bytes = flat_put(header, to + WIRE_FRONT_BYTES);
+
+	if (bytes == 0)
+		return 0;
+	wire_front_put(&(struct wire_front){(uint32_t)bytes, (uint32_t)body_bytes}, to);
+	return (size_t)(wire_header_end(to + WIRE_FRONT_BYTES, bytes) - to);
 }
 
 /** The rest of a protobuf message. */
@@ -335,8 +352,10 @@ Evspace__Frame *wire_header_parse_in(ProtobufCAllocator *allocator, const unsign
 				     size_t bytes, struct error *e)
 {
 	struct wire_found found = {WIRE_ANSWER_WORK, false};
-	Evspace__Frame *frame;
+	Evspace__Frame *frame = flat_get(allocator, data, bytes);
 
+	if (frame)
+		return frame;
 	/* protobuf-c recurses as deep as its input is nested, so check the depth before */
 	if (bytes > WIRE_HEADER_MAX ||
 	    walk_message((struct wire_walk){data, data + bytes}, &evspace__frame__descriptor, NULL,
