@@ -9,6 +9,7 @@ EVSPACE_LIBS = libclient.la libagent.la libtree.la libpathmap.la
 noinst_LTLIBRARIES += libclient.la
 libclient_la_CPPFLAGS = $(libtree_la_CPPFLAGS)
 include consumers/budget/files.mk
+include consumers/analysis/files.mk
 include consumers/client/files.mk
 include consumers/watch/files.mk
 include consumers/perturb/files.mk

@@ -72,6 +72,7 @@ unit_tests = \
 	tests/part_test \
 	tests/joining_test \
 	tests/median_test \
+	tests/meeting_test tests/wait_test tests/lateness_test \
 	tests/heartbeat_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
@@ -270,6 +271,11 @@ tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_order_test_SOURCES = tests/order_test.c tests/maps.c tests/maps.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
 tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulated.h tests/random.h
+tests_meeting_test_SOURCES = tests/meeting_test.c tests/random.h
+tests_wait_test_SOURCES = tests/wait_test.c tests/random.h
+tests_wait_test_LDADD = $(LDADD) -lm
+tests_lateness_test_SOURCES = tests/lateness_test.c tests/random.h
+tests_lateness_test_LDADD = $(LDADD) -lm
 tests_budget_test_SOURCES = tests/budget_test.c tests/random.h
 tests_budget_test_LDADD = $(LDADD) -lm
 tests_effect_test_LDADD = $(LDADD) -lm

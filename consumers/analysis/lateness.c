@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sums meetings up by class and process, and judges who was late. */
+#include "consumers/analysis/lateness.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "consumers/analysis/tail.h"
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+
+/* Most classes (5 MB), and processes in them (40 MB). */
+#define CLASSES_MOST 1024u
+#define MEMBERS_MOST (1u << 18)
+
+/* Most that are kept until it is known better what is usual for their class: by so many values. */
+#define HELD_MOST 4096u
+#define SURE	  1000u
+
+/* A process's number is below this. */
+#define PROCESSES_MOST (1u << 22)
+
+struct class_key {
+	uint32_t comm, site;
+	uint16_t op, magnitude;
+};
+
+struct class_row {
+	struct class_key key;
+	struct lateness_class sums;
+	struct tail usual; /* how far members are from the middle one */
+	unsigned held;
+	UT_hash_handle hh;
+};
+
+struct member_row {
+	struct {
+		const struct lateness_class *of;
+		uint64_t process;
+	} key;
+	struct lateness_member sums;
+	UT_hash_handle hh;
+};
+
+struct lateness {
+	double confidence;
+	lateness_take *take;
+	void *arg;
+	struct class_row *classes;
+	const struct lateness_class **list;
+	size_t n_list;
+	struct member_row *members;
+	struct late_once *held;
+	struct class_row **held_of;
+	size_t n_held;
+	uint64_t judged;   /* members of all meetings */
+	int64_t *ended_ns; /* by process: its last end; 0: none yet */
+	size_t n_ended, processes;
+	int64_t from_ns, to_ns;
+	uint64_t left_out;
+	struct wait *waits; /* of the meeting at hand */
+	size_t n_waits;
+};
+
+struct lateness *lateness_new(double confidence, lateness_take *take, void *arg)
+{
+	struct lateness *l = memory_new(1, sizeof(*l));
+
+	l->confidence = confidence;
+	l->take = take;
+	l->arg = arg;
+	l->held = memory_new(HELD_MOST, sizeof(*l->held));
+	l->held_of = memory_new(HELD_MOST, sizeof(*l->held_of));
+	l->list = memory_new(CLASSES_MOST, sizeof(*l->list));
+	return l;
+}
+
+void lateness_free(struct lateness *l)
+{
+	struct class_row *c, *next_class;
+	struct member_row *p, *next_member;
+
+	if (!l)
+		return;
+	HASH_ITER(hh, l->classes, c, next_class)
+	{
+		HASH_DEL(l->classes, c);
+		free(c);
+	}
+	HASH_ITER(hh, l->members, p, next_member)
+	{
+		HASH_DEL(l->members, p);
+		free(p);
+	}
+	free(l->held);
+	free(l->held_of);
+	free(l->list);
+	free(l->ended_ns);
+	free(l->waits);
+	free(l);
+}
+
+/* ---- classes and members ---- */
+
+static struct class_key key_of(const struct meeting *m)
+{
+	const struct arrival *first = m->arrivals;
+	struct class_key key = {.comm = m->key.comm, .op = m->op};
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		first = m->arrivals[i].process < first->process ? &m->arrivals[i] : first;
+		most = m->arrivals[i].bytes > most ? m->arrivals[i].bytes : most;
+	}
+	key.site = first->site;
+	for (; most; most >>= 1)
+		key.magnitude++;
+	return key;
+}
+
+/* NULL: there are too many. */
+static struct class_row *class_of(struct lateness *l, const struct meeting *m)
+{
+	struct class_key key = key_of(m);
+	struct class_row *c;
+
+	HASH_FIND(hh, l->classes, &key, sizeof(key), c);
+	if (c || l->n_list == CLASSES_MOST)
+		return c;
+	c = memory_new(1, sizeof(*c));
+	c->key = key;
+	c->sums = (struct lateness_class){
+		.comm = key.comm, .site = key.site, .op = key.op, .magnitude = key.magnitude};
+	HASH_ADD(hh, l->classes, key, sizeof(key), c);
+	l->list[l->n_list++] = &c->sums;
+	return c;
+}
+
+/* NULL: there are too many. */
+static struct lateness_member *member_of(struct lateness *l, struct class_row *c,
+					 const struct arrival *a)
+{
+	struct member_row *p, look = {.key = {&c->sums, a->process}};
+
+	HASH_FIND(hh, l->members, &look.key, sizeof(look.key), p);
+	if (!p && HASH_COUNT(l->members) == MEMBERS_MOST) {
+		l->left_out++;
+		return NULL;
+	}
+	if (!p) {
+		p = memory_new(1, sizeof(*p));
+		p->key = look.key;
+		p->sums.of = &c->sums;
+		p->sums.process = a->process;
+		HASH_ADD(hh, l->members, key, sizeof(p->key), p);
+	}
+	p->sums.site = a->site;
+	return &p->sums;
+}
+
+/* ---- sums ---- */
+
+static bool process_room(struct lateness *l, uint32_t process)
+{
+	size_t n = l->n_ended ? l->n_ended : 64;
+
+	if (process >= PROCESSES_MOST)
+		return false;
+	while (n <= process)
+		n *= 2;
+	if (n > l->n_ended) {
+		l->ended_ns = reallocarray(l->ended_ns, n, sizeof(*l->ended_ns));
+		if (!l->ended_ns)
+			abort();
+		while (l->n_ended < n)
+			l->ended_ns[l->n_ended++] = 0;
+	}
+	return true;
+}
+
+/* What they did since the collective before, if that is known of all. */
+static void add_between(struct lateness *l, struct lateness_class *c, const struct meeting *m)
+{
+	double sum = 0, most = 0;
+	bool known = true;
+
+	for (size_t i = 0; i < m->n; i++) {
+		const struct arrival *a = &m->arrivals[i];
+		double ns;
+
+		if (!process_room(l, a->process)) {
+			known = false;
+			continue;
+		}
+		ns = (double)(a->start_ns - l->ended_ns[a->process]);
+		l->processes += l->ended_ns[a->process] == 0;
+		known = known && l->ended_ns[a->process] != 0;
+		sum += ns > 0 ? ns : 0;
+		most = ns > most ? ns : most;
+		if (a->end_ns > l->ended_ns[a->process])
+			l->ended_ns[a->process] = a->end_ns;
+	}
+	if (known) {
+		c->between_ns += sum / (double)m->n;
+		c->busiest_ns += most;
+	}
+}
+
+static void add_class(struct lateness *l, struct lateness_class *c, const struct meeting *m,
+		      const struct meeting_waits *all)
+{
+	c->meetings++;
+	c->members += m->n;
+	c->kind = all->kind;
+	c->spread_ns += all->spread_ns;
+	c->spread_most_ns = fmax(c->spread_most_ns, all->spread_ns);
+	c->inside_ns += all->inside_ns;
+	c->waited_ns += all->waited_ns;
+	for (size_t i = 0; i < m->n; i++) {
+		const struct arrival *a = &m->arrivals[i];
+
+		c->bytes += a->bytes;
+		c->untold += l->waits[i].untold;
+		if (!l->from_ns || a->start_ns < l->from_ns)
+			l->from_ns = a->start_ns;
+		if (a->end_ns > l->to_ns)
+			l->to_ns = a->end_ns;
+	}
+	add_between(l, c, m);
+}
+
+static void add_members(struct lateness *l, struct class_row *c, const struct meeting *m,
+			const struct meeting_waits *all)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		const struct wait *w = &l->waits[i];
+		struct lateness_member *p = member_of(l, c, &m->arrivals[i]);
+
+		if (!p)
+			continue;
+		p->waited_ns += w->ns;
+		p->caused_ns += w->caused_ns;
+		if (i != all->late)
+			continue;
+		p->times++;
+		p->late_ns += w->late_ns;
+		p->error_ns += w->error_ns;
+	}
+}
+
+/* ---- late once ---- */
+
+/*
+ * The n-th of all that are judged is told if usual ones are so late with a probability below
+ * alpha / (2 n (1 + log n)^2), as the sum of these is below alpha, however many there will be.
+ */
+static bool judge(struct lateness *l, struct class_row *c, struct late_once *late)
+{
+	double n = (double)l->judged, spent = 2 * pow(1 + log(n), 2);
+	double expected =
+		tail_expected(&c->usual, late->late_ns - late->error_ns) * n / (double)c->usual.n;
+
+	late->confidence = 1 - expected * spent;
+	if (late->confidence < l->confidence)
+		return false;
+	l->take(l->arg, late);
+	return true;
+}
+
+/* Judge those of @c (NULL: of all) by what is known now. */
+static void judge_held(struct lateness *l, const struct class_row *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->n_held; i++) {
+		if (!c || l->held_of[i] == c) {
+			(void)judge(l, l->held_of[i], &l->held[i]);
+			l->held_of[i]->held--;
+		} else {
+			l->held[kept] = l->held[i];
+			l->held_of[kept++] = l->held_of[i];
+		}
+	}
+	l->n_held = kept;
+}
+
+static void look_at(struct lateness *l, struct class_row *c, const struct meeting *m, size_t i)
+{
+	const struct arrival *a = &m->arrivals[i];
+	const struct wait *w = &l->waits[i];
+	struct late_once late = {
+		.of = &c->sums,
+		.number = m->key.number,
+		.process = a->process,
+		.site = a->site,
+		.start_ns = a->start_ns,
+		.late_ns = w->late_ns,
+		.error_ns = w->error_ns,
+		.caused_ns = w->caused_ns,
+	};
+
+	if (!w->awaited || w->late_ns <= w->error_ns)
+		return;
+	if (judge(l, c, &late) || c->usual.n >= SURE || l->n_held == HELD_MOST)
+		return;
+	l->held[l->n_held] = late;
+	l->held_of[l->n_held++] = c;
+	c->held++;
+}
+
+void lateness_add(struct lateness *l, const struct meeting *m)
+{
+	struct class_row *c = class_of(l, m);
+	struct meeting_waits all;
+
+	if (!c) {
+		l->left_out++;
+		return;
+	}
+	if (m->n > l->n_waits) {
+		free(l->waits);
+		l->waits = memory_new(m->n, sizeof(*l->waits));
+		l->n_waits = m->n;
+	}
+	all = wait_find(m, l->waits);
+	add_class(l, &c->sums, m, &all);
+	add_members(l, c, m, &all);
+	for (size_t i = 0; i < m->n && m->n > 1; i++)
+		tail_add(&c->usual, fabs(l->waits[i].late_ns));
+	l->judged += m->n;
+	for (size_t i = 0; i < m->n; i++)
+		look_at(l, c, m, i);
+	if (c->held && c->usual.n >= SURE)
+		judge_held(l, c);
+}
+
+void lateness_end(struct lateness *l)
+{
+	judge_held(l, NULL);
+}
+
+/* ---- late often ---- */
+
+double lateness_share(const struct lateness *l, double ns)
+{
+	double all = (double)(l->to_ns - l->from_ns) * (double)l->processes;
+
+	return all > 0 ? ns / all : 0;
+}
+
+uint64_t lateness_left_out(const struct lateness *l)
+{
+	return l->left_out;
+}
+
+size_t lateness_classes(const struct lateness *l, const struct lateness_class *const **classes)
+{
+	*classes = l->list;
+	return l->n_list;
+}
+
+static int compare_cost(const void *a, const void *b)
+{
+	const struct late_often *x = a, *y = b;
+
+	if (x->cost != y->cost)
+		return x->cost < y->cost ? 1 : -1;
+	return (x->member->process > y->member->process) -
+	       (x->member->process < y->member->process);
+}
+
+size_t lateness_often(const struct lateness *l, struct late_often *found, size_t room)
+{
+	/* all members are judged */
+	double alpha = (1 - l->confidence) / (1.0 + HASH_COUNT(l->members));
+	size_t n = 0;
+
+	for (const struct member_row *p = l->members; p; p = p->hh.next) {
+		const struct lateness_member *s = &p->sums;
+		double times = (double)s->times;
+		struct late_often often = {
+			.member = s,
+			.share = proportion_of(s->times, s->of->meetings, 1 - alpha),
+			.late_ns = s->late_ns / times,
+			.error_ns = s->error_ns / times,
+			.cost = lateness_share(l, s->caused_ns),
+		};
+
+		/* by chance, all of a meeting's members are it equally often */
+		if (s->times == 0 ||
+		    often.share.low <= (double)s->of->meetings / (double)s->of->members)
+			continue;
+		if (n < room)
+			found[n++] = often;
+		else if (compare_cost(&found[room - 1], &often) > 0)
+			found[room - 1] = often;
+		if (n == room)
+			qsort(found, n, sizeof(*found), compare_cost);
+	}
+	qsort(found, n, sizeof(*found), compare_cost);
+	return n;
+}

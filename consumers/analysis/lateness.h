@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lateness: which processes are late in which operations, how often, by how much, and what that
+ * costs, from one meeting after the other. Pure. */
+#ifndef EVSPACE_LATENESS_H
+#define EVSPACE_LATENESS_H
+
+#include "consumers/analysis/proportion.h"
+#include "consumers/analysis/wait.h"
+
+/** Whole meetings of one operation on one communicator, from one call site (that of the process
+ * with the lowest number), of about one size. Times are sums, in ns. */
+struct lateness_class {
+	uint32_t comm, site;
+	uint16_t op;
+	uint16_t magnitude; /* no member had 2^magnitude bytes */
+	enum wait_kind kind;
+	uint64_t meetings, members; /* of all these together */
+	uint64_t untold; /* waits that may have been, but for less than clocks can tell */
+	uint64_t bytes;
+	double spread_ns, spread_most_ns; /* from the first start to the last one; the largest */
+	double inside_ns;		  /* from the last start to the last end */
+	double waited_ns;		  /* by all members */
+	double between_ns, busiest_ns;	  /* since the collective before: of the mean member, and
+					   * of the one that took longest */
+};
+
+/** One process in one class. */
+struct lateness_member {
+	const struct lateness_class *of;
+	uint32_t process, site;
+	uint64_t times;		  /* it was the late one (wait.h) */
+	double late_ns, error_ns; /* sums over these */
+	double caused_ns;	  /* that others have waited for it */
+	double waited_ns;	  /* that it has waited */
+};
+
+/** A process was late once, by more than is usual for its class. */
+struct late_once {
+	const struct lateness_class *of;
+	uint32_t number; /* of the meeting */
+	uint32_t process, site;
+	int64_t start_ns;
+	double late_ns, error_ns;
+	double caused_ns;  /* that others have waited for it */
+	double confidence; /* that none of all that were told so far was usual, if this were */
+};
+
+/** A process is late often. */
+struct late_often {
+	const struct lateness_member *member;
+	struct proportion share;  /* of its class's meetings in which it was the late one */
+	double late_ns, error_ns; /* mean of these, and how far it may be off */
+	double cost;		  /* share of the time of all processes that others waited for it */
+};
+
+/** Gets each one that was late once. */
+typedef void lateness_take(void *arg, const struct late_once *late);
+
+struct lateness;
+
+/** Nothing yet. What is told is so with @confidence (0.99), all together. */
+struct lateness *lateness_new(double confidence, lateness_take *take, void *arg);
+
+/** NULL is fine. */
+void lateness_free(struct lateness *lateness);
+
+/** Take a whole @meeting. Processes are numbered from 0, without large gaps. */
+void lateness_add(struct lateness *lateness, const struct meeting *meeting);
+
+/** No more will come: tell of those that were kept until it is known better what is usual. */
+void lateness_end(struct lateness *lateness);
+
+/** The classes so far, in the order of coming. Valid until the next lateness_add(). */
+size_t lateness_classes(const struct lateness *lateness,
+			const struct lateness_class *const **classes);
+
+/** Find the @room costliest processes that are the late one more often than by chance. Returns how
+ * many there are in @found, the costliest first. Their members are valid until lateness_free(). */
+size_t lateness_often(const struct lateness *lateness, struct late_often *found, size_t room);
+
+/** Share of the time of all processes, from the first start of a meeting to the last end, that @ns
+ * of one are. */
+double lateness_share(const struct lateness *lateness, double ns);
+
+/** Meetings, and members of meetings, of too many kinds to be kept apart. */
+uint64_t lateness_left_out(const struct lateness *lateness);
+
+#endif

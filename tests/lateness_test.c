@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests who is said to be late: planted lateness is found, and noise is not taken for it. */
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/analysis/lateness.h"
+#include "consumers/analysis/tail.h"
+#include "tree/data/op.h"
+
+#define RANKS	 16u
+#define MEETINGS 1000u
+#define MS	 1e6
+
+/* A program whose ranks come to barriers with some noise, and are planted to be late. */
+struct plant {
+	uint64_t seed;
+	unsigned ranks;
+	double noise_ns; /* median */
+	double shape;	 /* of the noise's tail: 1 is exponential, less is heavier */
+	double late_ns;	 /* of one rank in a meeting now and then */
+	unsigned every;
+	double often_ns; /* of rank 3 */
+	double often;	 /* in this share of meetings */
+	double error_ns; /* of clocks; ranks are on two hosts */
+	bool planted[MEETINGS][RANKS];
+	unsigned n_planted, n_often, found, other;
+	double worst_ns; /* of what was found: off from what was planted */
+};
+
+static double uniform(struct plant *p)
+{
+	return ((double)random_below(&p->seed, 1u << 30) + 0.5) / (1u << 30);
+}
+
+static void take(void *arg, const struct late_once *late)
+{
+	struct plant *p = arg;
+
+	if (p->planted[late->number][late->process]) {
+		p->found++;
+		p->worst_ns = fmax(p->worst_ns, fabs(late->late_ns - p->late_ns));
+	} else {
+		p->other++;
+	}
+	CU_ASSERT(late->confidence >= 0.99 && late->late_ns > late->error_ns);
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct arrival *x = a, *y = b;
+
+	return (x->start_ns > y->start_ns) - (x->start_ns < y->start_ns);
+}
+
+static void meet(struct plant *p, struct lateness *l, uint32_t number, int64_t *now)
+{
+	struct arrival arrivals[RANKS];
+	struct meeting m = {.key = {1, number, p->ranks, -1}, .n = p->ranks, .arrivals = arrivals};
+	unsigned late = p->every && number % p->every == 7
+				? (unsigned)random_below(&p->seed, p->ranks)
+				: RANKS;
+	int64_t last = 0;
+
+	m.op = op_find("MPI_Allreduce");
+	for (unsigned i = 0; i < p->ranks; i++) {
+		double ns = p->noise_ns * pow(-log(uniform(p)) / log(2), 1 / p->shape);
+
+		p->planted[number][i] = i == late;
+		p->n_planted += i == late;
+		ns += i == late ? p->late_ns : 0;
+		if (i == 3 && i != late && uniform(p) < p->often) {
+			ns += p->often_ns;
+			p->n_often++;
+		}
+		arrivals[i] = (struct arrival){.start_ns = *now + (int64_t)ns,
+					       .bytes = 8,
+					       .process = i,
+					       .host = i % 2,
+					       .place = (int32_t)i,
+					       .op = m.op,
+					       .error_ns = p->error_ns};
+		last = arrivals[i].start_ns > last ? arrivals[i].start_ns : last;
+	}
+	for (unsigned i = 0; i < p->ranks; i++)
+		arrivals[i].end_ns = last + 1000;
+	qsort(arrivals, p->ranks, sizeof(*arrivals), compare);
+	lateness_add(l, &m);
+	*now = last + 1000000;
+}
+
+static struct lateness *run(struct plant *p)
+{
+	struct lateness *l = lateness_new(0.99, take, p);
+	int64_t now = 1000;
+
+	p->ranks = p->ranks ? p->ranks : RANKS;
+	for (uint32_t k = 0; k < MEETINGS; k++)
+		meet(p, l, k, &now);
+	lateness_end(l);
+	return l;
+}
+
+static void late_once_is_found(void)
+{
+	struct plant p = {
+		.seed = 1, .noise_ns = 0.05 * MS, .shape = 1, .late_ns = 3 * MS, .every = 20};
+	struct lateness *l = run(&p);
+	struct late_often often[4];
+
+	CU_ASSERT_EQUAL(p.n_planted, 50);
+	CU_ASSERT_EQUAL(p.found, 50);
+	CU_ASSERT_EQUAL(p.other, 0);
+	CU_ASSERT(p.worst_ns < 0.5 * MS);
+	CU_ASSERT_EQUAL(lateness_often(l, often, 4), 0);
+	lateness_free(l);
+}
+
+static void late_often_is_found(void)
+{
+	struct plant p = {.seed = 2,
+			  .noise_ns = 0.05 * MS,
+			  .shape = 1,
+			  .late_ns = 9 * MS,
+			  .every = 50,
+			  .often_ns = 3.1 * MS,
+			  .often = 0.94,
+			  .error_ns = 2000};
+	struct lateness *l = run(&p);
+	const struct lateness_class *const *classes;
+	struct late_often often[4];
+
+	CU_ASSERT_EQUAL(lateness_often(l, often, 4), 1);
+	CU_ASSERT_EQUAL(often->member->process, 3);
+	CU_ASSERT(fabs(often->share.share - p.n_often / (double)MEETINGS) < 0.02);
+	CU_ASSERT(often->share.low < 0.94 && often->share.high > 0.9);
+	CU_ASSERT(fabs(often->late_ns - 3.1 * MS) < 0.1 * MS);
+	CU_ASSERT_EQUAL(often->error_ns, 4000);
+	/* 15 of 16 wait for 3.1 of about 4.2 ms */
+	CU_ASSERT(often->cost > 0.55 && often->cost < 0.75);
+	CU_ASSERT_EQUAL(p.found, p.n_planted);
+	CU_ASSERT_EQUAL(lateness_classes(l, &classes), 1);
+	CU_ASSERT_EQUAL(classes[0]->meetings, MEETINGS);
+	CU_ASSERT_EQUAL(classes[0]->bytes, MEETINGS * RANKS * 8);
+	CU_ASSERT(classes[0]->busiest_ns > 1.5 * classes[0]->between_ns);
+	CU_ASSERT_STRING_EQUAL(wait_name(classes[0]->kind), "Wait at NxN");
+	lateness_free(l);
+}
+
+/* Of a hundred programs with noise alone, with tails of all kinds, nearly none has anyone late. */
+static void noise_is_not_late(void)
+{
+	unsigned runs = 0, often_runs = 0;
+
+	for (unsigned i = 0; i < 100; i++) {
+		struct plant p = {.seed = i + 10,
+				  .ranks = 2 + i % (RANKS - 1),
+				  .noise_ns = 0.05 * MS,
+				  .shape = i % 3 == 0	? 1
+					   : i % 3 == 1 ? 0.7
+							: 0.5};
+		struct lateness *l = run(&p);
+		struct late_often often[1];
+
+		runs += p.other > 0;
+		often_runs += lateness_often(l, often, 1) > 0;
+		lateness_free(l);
+	}
+	tap_note("%u of 100 have one that is late once, %u often", runs, often_runs);
+	CU_ASSERT(runs <= 4);
+	CU_ASSERT(often_runs <= 4);
+}
+
+/* Exactly, by the binomial distribution: how often the interval holds the true share. */
+static void proportions_are_covered(void)
+{
+	static const double shares[] = {0.02, 0.1, 0.5, 0.94};
+
+	for (unsigned s = 0; s < 4; s++) {
+		double p = shares[s], covered = 0;
+		const unsigned n = 500;
+
+		for (unsigned k = 0; k <= n; k++) {
+			struct proportion i = proportion_of(k, n, 0.95);
+			double log_p = lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) +
+				       k * log(p) + (n - k) * log(1 - p);
+
+			CU_ASSERT(i.low >= 0 && i.low <= i.share && i.share <= i.high &&
+				  i.high <= 1);
+			if (i.low <= p && p <= i.high)
+				covered += exp(log_p);
+		}
+		CU_ASSERT(covered > 0.93 && covered < 0.98);
+	}
+	CU_ASSERT_EQUAL(proportion_of(0, 0, 0.95).high, 1);
+}
+
+/* The tail says how many of a thousand exponential values may be so large, and is not moved far by
+ * a twentieth of them that is much larger. */
+static void tails_are_of_the_usual(void)
+{
+	struct tail *t = calloc(1, sizeof(*t));
+	struct plant p = {.seed = 5};
+	double expected;
+
+	CU_ASSERT_EQUAL(tail_expected(t, 1e9), 0);
+	for (unsigned i = 0; i < 1000; i++)
+		tail_add(t, i % 20 ? -log(uniform(&p)) * 1e5 : 1e8);
+	expected = tail_expected(t, 5e5);
+	CU_ASSERT(expected > 1000 * exp(-5) / 2 && expected < 1000 * exp(-3));
+	CU_ASSERT(tail_expected(t, 1e8) < 1e-9);
+	CU_ASSERT_EQUAL(tail_expected(t, 0), 1000);
+	free(t);
+}
+
+int main(void)
+{
+	CU_TestInfo cases[] = {
+		{"who is late once is found, and by how much", late_once_is_found},
+		{"who is late often is found, with its share, and what it costs",
+		 late_often_is_found},
+		{"noise is not taken for lateness", noise_is_not_late},
+		{"intervals of proportions hold what they should", proportions_are_covered},
+		{"tails are those of what is usual", tails_are_of_the_usual},
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = {{"lateness", NULL, NULL, NULL, NULL, cases}, CU_SUITE_INFO_NULL};
+
+	return tap_run(suites);
+}
