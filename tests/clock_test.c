@@ -9,9 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/random.h"
 #include "tests/tap.h"
-#include "tree/scope/probe.h"
 
 static void ticks_grow(void)
 {
@@ -156,45 +154,6 @@ static void host_sleeps(void)
 	CU_ASSERT_EQUAL(host.born.ticks, woke.ticks);
 }
 
-/* The other host has been suspended: what was known of its clock is wrong, however exact it was. */
-static void probe_of_who_slept(void)
-{
-	struct probe probe = {.valid = false};
-
-	probe_take(&probe, 1000000, 5500000, 5500000, 1001000);
-	CU_ASSERT_DOUBLE_EQUAL(probe.offset_ns, 4499500, 1);
-	/* worse, and not against what is known, but for its drift of 0.65 us */
-	probe_take(&probe, 2000000, 6600000, 6600000, 2300000);
-	CU_ASSERT_DOUBLE_EQUAL(probe.offset_ns, 4499500, 1000);
-	probe_take(&probe, 9000000, 6800000, 6800000, 9300000);
-	CU_ASSERT_DOUBLE_EQUAL(probe.offset_ns, -2350000, 1);
-}
-
-/* Delays differ from probe to probe and between there and back; the clock runs fast or slow. */
-static void probe_of_drift(void)
-{
-	uint64_t r = 16;
-
-	for (int ppm = -200; ppm <= 200; ppm += 100) {
-		struct probe probe = {.valid = false};
-		double rate = 1 + ppm * 1e-6, ahead = 3e9;
-		uint64_t now = 1000000000;
-
-		for (int i = 0; i < 1000; i++) {
-			uint64_t asked = now, there = 10000 + random_below(&r, 200000);
-			uint64_t back = 10000 + random_below(&r, 50000);
-			double at = (double)(asked + there) * rate + ahead;
-
-			now = asked + there + back;
-			probe_take(&probe, asked, (uint64_t)at, (uint64_t)at, now);
-			CU_ASSERT_TRUE(probe.error_ns <= (double)(there + back) / 2 + 1);
-			now += 1 + random_below(&r, 1000000000);
-			CU_ASSERT_TRUE(fabs((double)now * (rate - 1) + ahead - probe.offset_ns) <=
-				       probe_error_ns(&probe, now) + 1);
-		}
-	}
-}
-
 static void boot_id(void)
 {
 	char id[40], again[40], cut[5];
@@ -212,8 +171,6 @@ static CU_TestInfo clock_cases[] = {
 	{"any number of ticks is converted to something", any_ticks},
 	{"a TSC that the kernel has found unstable is not trusted", kernel_mistrusts},
 	{"a host that was suspended: its clock begins anew", host_sleeps},
-	{"another host that was suspended: its probe begins anew", probe_of_who_slept},
-	{"the offset of a clock that drifts is within its bound", probe_of_drift},
 	{"the boot id", boot_id},
 	CU_TEST_INFO_NULL,
 };

@@ -48,7 +48,7 @@ unit_tests = \
 	tests/bench_test \
 	tests/classes_test \
 	tests/client_test tests/client_connection_test tests/client_break_test \
-	tests/clock_test \
+	tests/clock_test tests/clock_fit_test \
 	tests/collect_class_test \
 	tests/collector_test tests/collector_thread_test \
 	tests/columns_test \
@@ -81,7 +81,7 @@ unit_tests = \
 	tests/link_test tests/link_flood_test \
 	tests/loop_test tests/loop_tsan_test \
 	tests/listener_test \
-	tests/child_test \
+	tests/child_test tests/child_clock_test \
 	tests/fanout_test \
 	tests/names_test tests/names_comm_test \
 	tests/op_test \
@@ -198,6 +198,7 @@ tests_hop_answer_test_SOURCES = tests/hop_answer_test.c tests/hop-bed.c tests/ho
 tests_hop_fold_test_SOURCES = tests/hop_fold_test.c tests/hop-bed.c tests/hop-bed.h \
 	tests/hop-sayer.c tests/hop-sayer.h tests/peers.c tests/peers.h
 tests_child_test_SOURCES = tests/child_test.c tests/peers.c tests/peers.h
+tests_child_clock_test_SOURCES = tests/child_clock_test.c tests/peers.c tests/peers.h
 tests_fanout_test_SOURCES = tests/fanout_test.c tests/peers.c tests/peers.h
 tests_pass_test_SOURCES = tests/maps.c tests/maps.h tests/pass_test.c tests/peers.c tests/peers.h
 tests_link_flood_test_SOURCES = tests/link_flood_test.c tests/peers.c tests/peers.h

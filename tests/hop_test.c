@@ -66,7 +66,7 @@ static void babble(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	(void)arg;
 	if (babbling)
-		link_send_ping(babbling, false);
+		link_send_ping(babbling, 0);
 }
 
 static void babbling_is_no_answer(void)

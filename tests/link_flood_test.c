@@ -221,7 +221,7 @@ static void much_work(struct watch *watch, struct link *link, const struct frame
 			(uint64_t)flood.frames + 1);
 	/* The rest of its portion has been received. */
 	if (flood.frames++ == 0) {
-		link_send_ping(flood.from, false);
+		link_send_ping(flood.from, 0);
 		link_hub_flush(flood.answers ? flood.w->agent : flood.w->consumer);
 	}
 	atomic_fetch_add(&worked_ms, 1);
@@ -340,7 +340,7 @@ static void a_crowd_stops_nobody_else(void)
 			for (unsigned k = 0; k < CROWD_FRAMES; k++)
 				CU_ASSERT_EQUAL(send_ask(link[i], k + 1), 0);
 		}
-		link_send_ping(link[CROWD], false);
+		link_send_ping(link[CROWD], 0);
 		link_hub_flush(w.consumer);
 		WAIT(&w, flood.before >= 0);
 		/* One each, and what fits into one turn, and that once more. */

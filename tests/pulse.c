@@ -54,7 +54,7 @@ static void ask(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	p->waited_ns = waited(p);
 	p->sent_ns = clock_mono_ns();
-	link_send_ping(p->link, false);
+	link_send_ping(p->link, p->sent_ns);
 }
 
 static void on_ready(struct link *link, void *arg)

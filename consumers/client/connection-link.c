@@ -192,7 +192,7 @@ static void on_watch(evutil_socket_t fd, short what, void *arg)
 	}
 	if (now - c->heard_ns >= PING_AFTER && !c->pinged) {
 		c->pinged = true;
-		link_send_ping(c->link, false);
+		link_send_ping(c->link, now);
 	}
 	evtimer_add(c->watch, &look_again);
 }

@@ -364,7 +364,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 					  &(struct superior_pass){f->ping->pass, f->ping->signer},
 					  "show a pass", &e);
 		if (!f->ping->answer)
-			link_send_ping(s->link, true);
+			link_send_pong(s->link, f->ping);
 		break;
 	case EVSPACE__FRAME__KIND_MAP_ASK:
 		rc = session_map(s, &e);

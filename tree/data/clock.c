@@ -191,24 +191,6 @@ uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns)
 	return line->base_ticks + (uint64_t)(int64_t)ticks;
 }
 
-void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns)
-{
-	/* what overflows is beyond the bound; a NaN is caught, too */
-	int64_t shift = shift_ns > 0 ? INT64_MAX : INT64_MIN;
-
-	if (shift_ns < 9e18 && shift_ns > -9e18)
-		shift = (int64_t)shift_ns;
-	if (__builtin_add_overflow(line->base_ns, shift, &line->base_ns))
-		line->base_ns = shift > 0 ? INT64_MAX : INT64_MIN;
-	if (line->base_ns > CLOCK_BASE_MOST)
-		line->base_ns = CLOCK_BASE_MOST;
-	if (line->base_ns < -CLOCK_BASE_MOST)
-		line->base_ns = -CLOCK_BASE_MOST;
-	line->error_ns += error_ns;
-	if (!(line->error_ns <= DBL_MAX))
-		line->error_ns = DBL_MAX;
-}
-
 /* ---- this host ---- */
 
 /** A shorter difference is the time between two reads of the clocks. */

@@ -99,10 +99,6 @@ struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair ear
 /** Bound of the base of lines, and of the start of peers' clocks, as distance from 1970 in ns. */
 #define CLOCK_BASE_MOST (INT64_C(1) << 62)
 
-/** Shift all times of @line by @shift_ns, known to within @error_ns. Both may come from a peer: the
- * base stays within CLOCK_BASE_MOST, and the error finite. */
-void clock_line_shift(struct clock_line *line, double shift_ns, double error_ns);
-
 /** The line for times that are already nanoseconds of event-space time. */
 #define CLOCK_LINE_NS ((struct clock_line){.ns_per_tick = 1})
 

@@ -40,14 +40,17 @@ void link_hello_send(struct link *link)
 	link_send(link, &WIRE_FRAME(HELLO, hello, &hello), NULL);
 }
 
+bool link_is_of_host(const struct link *link)
+{
+	return link->hub->boot_id[0] && !strcmp(link_hello(link)->boot_id, link->hub->boot_id);
+}
+
 char link_peer_state(const struct link *link)
 {
 	const Evspace__Hello *hello = link_hello(link);
 	const struct schedule_process peer = {(pid_t)hello->pid, hello->started};
 
-	if (!link->hub->boot_id[0] || strcmp(hello->boot_id, link->hub->boot_id) != 0)
-		return '?';
-	return schedule_state(&peer);
+	return link_is_of_host(link) ? schedule_state(&peer) : '?';
 }
 
 static int text_check(const char *text, size_t most)

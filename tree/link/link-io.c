@@ -410,6 +410,7 @@ void link_readable(evutil_socket_t fd, short what, void *arg)
 		link_fail(link, &e);
 	if (filled <= 0)
 		return;
+	link->came_ns = clock_mono_ns();
 	if (link->state == LINK_HANDSHAKE)
 		link_handshake(link);
 	if (link_hears(link))

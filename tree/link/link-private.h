@@ -60,6 +60,7 @@ struct link {
 	struct speed speed;
 	struct packer *packer; /* while frames are compressed, else NULL */
 	size_t unfinished;     /* as counted in the hub */
+	uint64_t came_ns;      /* when bytes were last taken from the socket */
 	uint64_t frames;       /* deframer's count when the timer for incomplete frames was set */
 	struct event readable, writable, timer;
 	struct link_listener *listener; /* accepted, without proof yet: it holds a place of this

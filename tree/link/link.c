@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 
 #define LINGER_MS 1000u
 
@@ -234,12 +235,28 @@ void link_reply(struct link *link, uint32_t scope, const Evspace__Frame *header,
 		link_send_error(link, scope, EMSGSIZE, text);
 }
 
-void link_send_ping(struct link *link, bool answer)
+void link_send_ping(struct link *link, uint64_t now_ns)
 {
 	Evspace__Ping ping = EVSPACE__PING__INIT;
 
-	ping.answer = answer;
+	ping.asked_ns = now_ns;
 	link_send(link, &WIRE_FRAME(PING, ping, &ping), NULL);
+}
+
+void link_send_pong(struct link *link, const Evspace__Ping *asked)
+{
+	Evspace__Ping ping = EVSPACE__PING__INIT;
+
+	ping.answer = true;
+	ping.asked_ns = asked->asked_ns;
+	ping.got_ns = link->came_ns;
+	ping.sent_ns = clock_mono_ns();
+	link_send(link, &WIRE_FRAME(PING, ping, &ping), NULL);
+}
+
+uint64_t link_came_ns(const struct link *link)
+{
+	return link->came_ns;
 }
 
 void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinaryData signer)

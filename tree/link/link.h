@@ -66,8 +66,15 @@ int link_send_error(struct link *link, uint32_t scope, int code, const char *tex
 void link_reply(struct link *link, uint32_t scope, const Evspace__Frame *header,
 		const struct batch *body, const char *text);
 
-/** Ask whether the peer is there, or @answer that. */
-void link_send_ping(struct link *link, bool answer);
+/** Ask whether the peer is there, at @now_ns (CLOCK_MONOTONIC): it answers with that and its own
+ * times. */
+void link_send_ping(struct link *link, uint64_t now_ns);
+
+/** Answer the ping @asked, which was just received. */
+void link_send_pong(struct link *link, const Evspace__Ping *asked);
+
+/** When the frame that is handed out had been received (CLOCK_MONOTONIC). */
+uint64_t link_came_ns(const struct link *link);
 
 /** Show a pass (tree/link/pass.h) with its signer's certificate, if any: before the part of a tree
  * that may be larger than a peer without a pass may send. */
@@ -103,6 +110,9 @@ size_t link_carries(struct link *link, unsigned ms);
 /** Does the other side's kernel acknowledge what we send? Always true if it is not TCP. It does so
  * for a process that does not run as well. */
 bool link_is_acknowledged(const struct link *link);
+
+/** Is the peer on this host, by the boot id? In another time namespace it has another clock. */
+bool link_is_of_host(const struct link *link);
 
 /** The state of the process at the other end (schedule_state()), an agent of this host; '?' if it
  * is none. */

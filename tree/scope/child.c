@@ -50,6 +50,7 @@ struct child {
 	bool told;		 /* that had a line of its own, and is not only in the sum */
 	bool complained;	 /* it was logged since the last connection */
 	struct rate_limit said;
+	struct child_clock clock;
 	struct child_users users;
 };
 
@@ -211,11 +212,11 @@ static void child_watch(evutil_socket_t fd, short what, void *arg)
 		child_watch_for(c, 1 + (unsigned)((patience - (now - c->expecting_ns)) / 1000000u));
 	} else if (c->pinged_ns == 0) {
 		c->pinged_ns = now;
-		link_send_ping(c->link, false);
+		child_clock_ask(&c->clock);
 		child_watch_for(c, CHILD_SILENT_MS - CHILD_PATIENCE_MS);
 	} else if (child_is_starved(c, now)) {
 		/* that its host acknowledges this shows that it is not cut off meanwhile */
-		link_send_ping(c->link, false);
+		child_clock_ask(&c->clock);
 		child_watch_for(c, STARVED_LOOK_MS);
 	} else {
 		child_fall_silent(c, now);
@@ -271,7 +272,6 @@ static void child_ready(struct link *link, void *arg)
 	struct child *c = arg;
 	struct child_user *u;
 
-	(void)link;
 	if (c->complained)
 		child_say_line(c, "connected", "");
 	c->complained = false;
@@ -279,6 +279,8 @@ static void child_ready(struct link *link, void *arg)
 	c->ready = true;
 	c->received = 0;
 	c->down_since = 0;
+	/* first, so that its clock is known when answers come */
+	child_clock_begin(&c->clock, link);
 	TAILQ_FOREACH (u, &c->users, entry)
 		u->events->up(u);
 }
@@ -316,10 +318,12 @@ static void child_frame(struct link *link, void *arg, const struct frame *frame)
 		}
 	}
 	/* other frames here are answers that crossed a close, or unexpected */
-	if (frame->header->kind_case == EVSPACE__FRAME__KIND_PING && frame->header->ping->answer)
+	if (frame->header->kind_case == EVSPACE__FRAME__KIND_PING && frame->header->ping->answer) {
+		child_clock_answer(&c->clock, frame->header->ping);
 		child_hear(c);
-	else
+	} else {
 		child_receives(c);
+	}
 }
 
 static void child_fail(struct child *c, const struct error *why)
@@ -341,6 +345,7 @@ static void child_closed(struct link *link, void *arg, const struct error *why)
 	c->ready = c->silent = c->watching = false;
 	c->expecting_ns = c->pinged_ns = 0;
 	evtimer_del(c->watch);
+	child_clock_end(&c->clock);
 	child_fail(c, why);
 }
 
@@ -384,6 +389,7 @@ static struct child *child_new(struct child_set *set, const char *node, const ch
 	c->watch = evtimer_new(set->base, child_watch, c);
 	if (!c->retry || !c->watch)
 		abort();
+	child_clock_init(&c->clock, set->base);
 	c->retry_ms = RETRY_FIRST_MS;
 	c->down_since = clock_mono_ns();
 	TAILQ_INIT(&c->users);
@@ -397,6 +403,7 @@ static void child_free(struct child *c)
 	turn_drop(c->set->turns, &c->dial);
 	event_free(c->retry);
 	event_free(c->watch);
+	child_clock_fini(&c->clock);
 	link_close(c->link);
 	free(c->node);
 	free(c->address);
@@ -442,6 +449,11 @@ void child_leave(struct child_user *user)
 struct link *child_link(const struct child_user *user)
 {
 	return user->child && user->child->ready ? user->child->link : NULL;
+}
+
+struct child_clock *child_clock(const struct child_user *user)
+{
+	return &user->child->clock;
 }
 
 enum silence child_silence(const struct child_user *user)

@@ -10,6 +10,7 @@
 
 #include "pathmap/base/error.h"
 #include "tree/link/link.h"
+#include "tree/scope/child-clock.h"
 #include "tree/scope/silence.h"
 
 struct event_base;
@@ -67,6 +68,9 @@ void child_expect(struct child_user *user);
 
 /** The link while connected, else NULL. */
 struct link *child_link(const struct child_user *user);
+
+/** How its clock relates to ours; it must have joined. */
+struct child_clock *child_clock(const struct child_user *user);
 
 /** Why it says nothing, as far as can be seen now; it must be connected. */
 enum silence child_silence(const struct child_user *user);

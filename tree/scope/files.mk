@@ -8,7 +8,7 @@ libtree_la_SOURCES += \
 	%D%/quota.c %D%/quota.h %D%/hop.c %D%/hop.h %D%/hop-miss.c %D%/hop-private.h \
 	%D%/joining.c %D%/joining.h \
 	%D%/gather-status.c %D%/gather-status.h \
-	%D%/fanout-command.c %D%/fanout-command.h %D%/probe.c %D%/probe.h \
+	%D%/fanout-command.c %D%/fanout-command.h %D%/child-clock.c %D%/child-clock.h \
 	%D%/scope.c %D%/scope.h %D%/seats.c %D%/seats.h %D%/scope-shared.c %D%/scope-shared.h \
 	%D%/opening.c %D%/opening.h %D%/riding.c %D%/riding.h %D%/trunk.c %D%/trunk.h \
 	%D%/trunk-private.h %D%/trunk-wave.c %D%/question.c %D%/question.h \

@@ -6,7 +6,6 @@
 #include "tree/data/urgency.h"
 #include "tree/scope/below.h"
 #include "tree/scope/hop.h"
-#include "tree/scope/probe.h"
 
 struct event;
 
@@ -19,8 +18,6 @@ struct hop {
 	const struct hop_events *events;
 	void *arg;
 	struct below below;
-	bool same_clock;
-	struct probe probe;
 	uint64_t up_ns;		/* when the present connection was made */
 	uint64_t *asked_ns;	/* by wave; NULL: not recorded */
 	uint64_t late_asked_ns; /* when the last late wave was asked for */

@@ -15,7 +15,6 @@
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
 #include "tree/data/urgency.h"
-#include "tree/scope/probe.h"
 #include "tree/scope/stage-fault.h"
 #include "tree/scope/seats.h"
 #include "tree/data/span.h"
@@ -107,7 +106,6 @@ static void hop_up(struct child_user *user)
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop->owes = 0;
 	below_spoken_fini(&hop->spoken);
-	hop->probe.valid = false;
 	hop->up_ns = clock_mono_ns();
 	hop_open(hop);
 	hop->events->changed(hop->arg, hop);
@@ -217,20 +215,13 @@ bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n)
 
 static void hop_relate(struct hop *hop, const struct batch *batch)
 {
-	double shift =
-		(double)(hop->scope->epoch_ns - link_hello(child_link(&hop->user))->epoch_ns);
-	double error = 0;
+	const struct clock_offset offset = child_clock_offset(child_clock(&hop->user));
+	int64_t theirs_ns = link_hello(child_link(&hop->user))->epoch_ns;
 	struct batch_cursor c = {0};
 	struct run_view run;
 
-	if (!hop->same_clock) {
-		shift -= hop->probe.offset_ns;
-		error = probe_error_ns(&hop->probe, clock_mono_ns());
-	}
-	if (shift == 0 && error == 0)
-		return;
 	while (batch_next_part(batch, &c, &run))
-		clock_line_shift(&run.part->clock, shift, error);
+		clock_offset_move(&offset, &run.part->clock, theirs_ns, hop->scope->epoch_ns);
 }
 
 static void hop_refused(struct hop *hop, const Evspace__Error *error)
@@ -272,9 +263,9 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	if (!w)
 		return;
 	/* it is unknown which ask this answers, but not an earlier one */
-	if (!hop->same_clock)
-		probe_take(&hop->probe, sure ? w->asked_ns : hop->up_ns, a->clock_ns, a->sent_ns,
-			   clock_mono_ns());
+	child_clock_hear(child_clock(&hop->user),
+			 &(struct clock_probe){sure ? w->asked_ns : hop->up_ns, a->clock_ns,
+					       a->sent_ns, clock_mono_ns()});
 	hop->late_since = 0;
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop_trace_answer(hop, w, frame->bytes, false);
@@ -339,12 +330,6 @@ static void hop_answer(struct hop *hop, const struct frame *frame)
 
 static void hop_opened(struct hop *hop, const Evspace__Opened *o)
 {
-	static char boot_id[64];
-	const char *theirs = link_hello(child_link(&hop->user))->boot_id;
-
-	if (!boot_id[0])
-		clock_boot_id(boot_id, sizeof(boot_id));
-	hop->same_clock = boot_id[0] && strcmp(boot_id, theirs) == 0;
 	seats_refuse(&hop->user, unready_hear(&hop->unready, hop->place, o));
 	hop->opened = true;
 	hop->refused.text[0] = '\0';

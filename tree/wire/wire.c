@@ -23,7 +23,7 @@ const struct wire_limits wire_hello_limits = {.frame = WIRE_HELLO_MAX};
 
 #define QUESTIONS                                                                   \
 	[EVSPACE__FRAME__KIND_ASK] = ASKS, [EVSPACE__FRAME__KIND_MAP_APPLY] = MAPS, \
-	[EVSPACE__FRAME__KIND_PING] = 2 * WIRE_PASS_MAX + 16
+	[EVSPACE__FRAME__KIND_PING] = 2 * WIRE_PASS_MAX + 64
 
 const struct wire_limits wire_consumer_limits = {
 	.frame = WIRE_FRONT_BYTES + WIRE_HEADER_MAX,

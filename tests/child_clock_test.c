@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests how a child's clock is found out by pings: a child that shows another time, one that does
+ * not, and one that does not say. */
+#include "tree/scope/child.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "tests/peers.h"
+#include "tree/data/clock.h"
+
+/* What the child's clock shows when ours shows @ns. */
+static uint64_t theirs(uint64_t ns)
+{
+	return ns + UINT64_C(5000000000) + ns / 5000;
+}
+
+static unsigned pings;
+
+static const Evspace__Ping *ping_of(const struct frame *frame)
+{
+	bool is = frame->header->kind_case == EVSPACE__FRAME__KIND_PING;
+
+	pings += is;
+	return is ? frame->header->ping : NULL;
+}
+
+static void child_of_host(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	const Evspace__Ping *ping = ping_of(frame);
+
+	(void)watch;
+	if (ping)
+		link_send_pong(link, ping);
+}
+
+static void child_elsewhere(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	const Evspace__Ping *ping = ping_of(frame);
+	Evspace__Ping pong = EVSPACE__PING__INIT;
+
+	(void)watch;
+	if (!ping)
+		return;
+	pong.answer = true;
+	pong.asked_ns = ping->asked_ns;
+	pong.got_ns = theirs(link_came_ns(link));
+	pong.sent_ns = theirs(clock_mono_ns());
+	link_send(link, &WIRE_FRAME(PING, ping, &pong), NULL);
+}
+
+/* Of a release that knew no times in pings. */
+static void child_of_old(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	Evspace__Ping pong = EVSPACE__PING__INIT;
+
+	(void)watch;
+	pong.answer = true;
+	if (ping_of(frame))
+		link_send(link, &WIRE_FRAME(PING, ping, &pong), NULL);
+}
+
+static void user_nothing(struct child_user *user)
+{
+	(void)user;
+}
+
+static void user_frame(struct child_user *user, const struct frame *frame)
+{
+	(void)user;
+	(void)frame;
+}
+
+static const struct child_events events = {user_nothing, user_nothing, user_frame, NULL, NULL};
+
+struct bed {
+	struct world w;
+	struct child_set *set;
+	struct child_user users[2];
+};
+
+static struct child_clock *bed_open(struct bed *bed, void (*child)(struct watch *, struct link *,
+								   const struct frame *))
+{
+	*bed = (struct bed){.set = NULL};
+	pings = 0;
+	world_open(&bed->w);
+	bed->w.served.on_frame = child;
+	bed->set = child_set_new(bed->w.base, bed->w.consumer);
+	for (unsigned i = 0; i < 2; i++)
+		child_join(bed->set, &bed->users[i], "w0", bed->w.local_address, &events);
+	CU_ASSERT_PTR_EQUAL(child_clock(&bed->users[0]), child_clock(&bed->users[1]));
+	return child_clock(&bed->users[0]);
+}
+
+static void bed_close(struct bed *bed)
+{
+	for (unsigned i = 0; i < 2; i++)
+		child_leave(&bed->users[i]);
+	child_set_free(bed->set);
+	world_close(&bed->w);
+}
+
+static void of_this_host(void)
+{
+	struct clock_offset offset;
+	struct child_clock *clock;
+	struct bed bed;
+
+	clock = bed_open(&bed, child_of_host);
+	WAIT(&bed.w, clock->fit.probes >= 5);
+	offset = child_clock_offset(clock);
+	CU_ASSERT_TRUE(offset.ahead_ns == 0 && offset.drift == 0);
+	CU_ASSERT_TRUE(offset.error_ns == 0 && offset.error_drift == 0);
+	bed_close(&bed);
+}
+
+/* The boot id is the same: a time namespace, for example. */
+static void elsewhere(void)
+{
+	uint64_t now = clock_mono_ns();
+	struct clock_offset offset;
+	struct child_clock *clock;
+	struct bed bed;
+
+	clock = bed_open(&bed, child_elsewhere);
+	CU_ASSERT_EQUAL(child_clock_offset(clock).error_ns, DBL_MAX);
+	WAIT(&bed.w, clock->fit.probes >= 9);
+	offset = child_clock_offset(clock);
+	CU_ASSERT_TRUE(offset.error_ns < 1e9);
+	CU_ASSERT_TRUE(fabs((double)(clock_offset_ahead_ns(&offset, now) -
+				     (int64_t)(theirs(now) - now))) <=
+		       clock_offset_error_ns(&offset, now));
+	CU_ASSERT_TRUE(fabs(offset.drift - 200e-6) <= offset.error_drift);
+	CU_ASSERT_EQUAL(pings, clock->fit.probes);
+	bed_close(&bed);
+}
+
+static void who_does_not_say(void)
+{
+	struct child_clock *clock;
+	struct bed bed;
+	uint64_t now;
+
+	clock = bed_open(&bed, child_of_old);
+	WAIT(&bed.w, clock->mute);
+	CU_ASSERT_EQUAL(clock->fit.probes, 0);
+	now = clock_mono_ns();
+	child_clock_hear(clock, &(struct clock_probe){now - 2000, theirs(now - 1000),
+						      theirs(now - 1000), now});
+	CU_ASSERT_TRUE(fabs((double)(child_clock_offset(clock).ahead_ns -
+				     (int64_t)(theirs(now) - now))) <= 1010);
+	/* one of many */
+	child_clock_hear(clock, &(struct clock_probe){now, theirs(now), theirs(now), now});
+	CU_ASSERT_EQUAL(clock->fit.probes, 1);
+	CU_ASSERT_EQUAL(pings, 1);
+	bed_close(&bed);
+}
+
+int main(void)
+{
+	static CU_TestInfo cases[] = {
+		{"two agents of a host have one clock", of_this_host},
+		{"a clock that is ahead and fast is found out", elsewhere},
+		{"a child of an older release is asked once, and its answers count",
+		 who_does_not_say},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "clocks of children",
+		 .pInitFunc = peers_init,
+		 .pCleanupFunc = peers_fini,
+		 .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
