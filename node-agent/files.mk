@@ -10,6 +10,7 @@ include node-agent/map/files.mk
 include node-agent/source/files.mk
 include node-agent/remote/files.mk
 include node-agent/segment/files.mk
+include node-agent/pastset/files.mk
 libagent_la_SOURCES += \
 	node-agent/agent.c node-agent/agent.h \
 	node-agent/identity.c node-agent/identity.h \

@@ -63,6 +63,7 @@ unit_tests = \
 	tests/element_test tests/element_tsan_test \
 	tests/subprocess_test \
 	tests/error_test \
+	tests/fields_test \
 	tests/filter_test tests/flat_test \
 	tests/thinning_test \
 	tests/sieve_test \
@@ -70,6 +71,7 @@ unit_tests = \
 	tests/finding_test \
 	tests/fold_test tests/foreign_stage_test \
 	tests/part_test \
+	tests/pastset_test \
 	tests/joining_test \
 	tests/median_test \
 	tests/meeting_test tests/wait_test tests/lateness_test \
@@ -250,6 +252,8 @@ tests_delivery_fold_test_SOURCES = tests/delivery_fold_test.c tests/random.h
 tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la
+tests_pastset_test_LDADD = libtap.la libevspace-element.la
+tests_fields_test_SOURCES = tests/fields_test.c tests/random.h
 tests_bench_test_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
 tests_bench_test_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench_test.c
 tests_subprocess_test_SOURCES = consumers/cli/subprocess.c consumers/cli/subprocess.h tests/subprocess_test.c

@@ -169,6 +169,31 @@ static void cursors_take_no_quota(void)
 	CU_ASSERT_EQUAL(note, 0);
 }
 
+/* Elements of programs go with their run, unless somebody has one open. A run of them alone is no
+ * program that could have ended. All take room. */
+static void elements_in_use_stay(void)
+{
+	uint64_t size = ended_run("held");
+	char *text = memory_new(size + 1, 1), path[300];
+	uint32_t note;
+	int held;
+
+	ended_run("old");
+	memset(text, 'x', size);
+	fixture_file("served", "a" ELEMENT_SUFFIX, text);
+	free(text);
+	fixture_file("old", "a" ELEMENT_SUFFIX, "");
+	fixture_file("held", "a" ELEMENT_SUFFIX, "");
+	snprintf(path, sizeof(path), "%s/held/a" ELEMENT_SUFFIX, fixture.base);
+	held = open(path, O_RDONLY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(folder_lock(held, LOCK_SH), 0);
+	CU_ASSERT_EQUAL(next_program(size, 35, true, &note), 0);
+	CU_ASSERT_TRUE(fixture_exists("held/a" ELEMENT_SUFFIX));
+	CU_ASSERT_TRUE(fixture_exists("served/a" ELEMENT_SUFFIX));
+	CU_ASSERT_FALSE(fixture_exists("old"));
+	close(held);
+}
+
 /* As many as there have to be go, the one that is not read first. */
 static void one_goes(uint64_t size, const char *stays)
 {
@@ -316,6 +341,7 @@ static CU_TestInfo cases[] = {
 	{"none goes in vain", none_goes_in_vain},
 	{"what is in use stays", what_is_in_use_stays},
 	{"cursors take no quota", cursors_take_no_quota},
+	{"elements in use stay", elements_in_use_stay},
 	{"what is read goes last", what_is_read_goes_last},
 	{"what comes to be read stays", what_comes_to_be_read_stays},
 	{"what is read goes last, also when somebody asks just then", what_is_asked_for_goes_last},

@@ -91,6 +91,8 @@ struct folder_file folder_file(const char *name)
 		file.kind = FOLDER_CURSOR;
 	} else if (ends_in(name, MIRROR_SUFFIX)) {
 		file.kind = FOLDER_MIRROR;
+	} else if (ends_in(name, ELEMENT_SUFFIX)) {
+		file.kind = FOLDER_ELEMENT;
 	} else if (ends_in(name, SEGMENT_SUFFIX)) {
 		file.kind = FOLDER_SEGMENT;
 	} else if (pid > 0 && !strncmp(text, REFUSED_PREFIX, strlen(REFUSED_PREFIX))) {

@@ -12,8 +12,9 @@
 #include "pathmap/base/error.h"
 
 /** Suffixes of file names. */
-#define CURSOR_SUFFIX ".cursor"
-#define MIRROR_SUFFIX ".mirror"
+#define CURSOR_SUFFIX  ".cursor"
+#define MIRROR_SUFFIX  ".mirror"
+#define ELEMENT_SUFFIX ".elem"
 
 /** The kind of a file in a run's folder, by its name. */
 enum folder_kind {
@@ -22,6 +23,7 @@ enum folder_kind {
 	FOLDER_REFUSED, /* "rankR.PID.refused-REASON" */
 	FOLDER_MIRROR,	/* "rankR.PID.HASH.mirror": of another node's process */
 	FOLDER_CURSOR,	/* "*.cursor" of an agent */
+	FOLDER_ELEMENT, /* "NAME.elem": a program's element; in use while it is locked */
 	FOLDER_UNFINISHED, /* ".*" or "*.tmp": not complete yet */
 };
 

@@ -92,12 +92,13 @@ bool segment_process_lives(const struct segment_header *said)
 	return segment_pid_start((int)said->pid, &start) == 0 && start == said->pid_start;
 }
 
-/* Segments, mirrors and unfinished files count; cursors have a limit of their own. */
+/* Segments, mirrors, elements and unfinished files count; cursors have a limit of their own. */
 static bool takes_room(const char *name)
 {
 	enum folder_kind kind = folder_file(name).kind;
 
-	return kind == FOLDER_SEGMENT || kind == FOLDER_MIRROR || kind == FOLDER_UNFINISHED;
+	return kind == FOLDER_SEGMENT || kind == FOLDER_MIRROR || kind == FOLDER_ELEMENT ||
+	       kind == FOLDER_UNFINISHED;
 }
 
 static uint64_t folder_usage(int parent, const char *name)

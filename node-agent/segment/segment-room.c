@@ -35,6 +35,7 @@ struct ended {
 	uint64_t bytes;
 	bool in_use; /* by more than readers */
 	bool read;   /* readers hold it: an agent, for its consumers */
+	bool served; /* has elements of programs, which do not end with a process */
 };
 
 /* The runs that have ended. */
@@ -102,6 +103,10 @@ static bool file_stays(int dir, const char *name, struct ended *run)
 	case FOLDER_MIRROR:
 		run->in_use = true;
 		break;
+	case FOLDER_ELEMENT:
+		run->served = true;
+		run->in_use |= !idle;
+		break;
 	default:
 		run->in_use |= file.pid <= 0 || folder_maker_exists(&file) || !idle;
 		break;
@@ -121,7 +126,7 @@ static DIR *run_open(const struct heap *heap, const char *name)
 	return dir;
 }
 
-/* Has the whole run ended, and would removing it free memory? */
+/* Has the whole run ended, and would removing it free memory? One of elements alone never ends. */
 static bool run_look(DIR *dir, struct ended *run)
 {
 	const struct dirent *entry;
@@ -129,7 +134,7 @@ static bool run_look(DIR *dir, struct ended *run)
 
 	run->bytes = 0;
 	run->born_ns = 0;
-	run->in_use = run->read = false;
+	run->in_use = run->read = run->served = false;
 	while (!run->in_use && (entry = folder_next(dir))) {
 		if (file_stays(dirfd(dir), entry->d_name, run) ||
 		    fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
@@ -137,6 +142,7 @@ static bool run_look(DIR *dir, struct ended *run)
 			continue;
 		run->bytes += (uint64_t)st.st_blocks * 512;
 	}
+	run->in_use |= run->served && run->born_ns == 0;
 	return !run->in_use && run->bytes;
 }
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The type of the tuples of a program's element: named fields, which lie as a struct of C has them.
+ */
+#ifndef EVSPACE_FIELDS_H
+#define EVSPACE_FIELDS_H
+
+#include <stdint.h>
+
+#include "pathmap/base/error.h"
+
+/** Most bytes of a tuple, fields of it, and bytes of a field's name and of a type's text, with
+ * their final 0. */
+#define FIELDS_BYTES 256u
+#define FIELDS_MAX   32u
+#define FIELDS_NAME  32u
+#define FIELDS_TEXT  1408u /* FIELDS_MAX of "NAME text[256], " */
+
+/** What a field holds. */
+enum field_kind {
+	FIELD_I32,
+	FIELD_U32,
+	FIELD_I64,
+	FIELD_U64,
+	FIELD_F32,
+	FIELD_F64,
+	FIELD_TEXT, /* bytes, up to the first 0 */
+};
+
+/** One field. */
+struct field {
+	char name[FIELDS_NAME]; /* letters, digits and _, no digit first */
+	enum field_kind kind;
+	uint32_t count; /* of an array, 1: it is none; of FIELD_TEXT bytes */
+	uint32_t at;	/* bytes from the tuple's start */
+};
+
+/** The type of a tuple. Plain data. */
+struct fields {
+	uint32_t n;
+	uint32_t bytes; /* of a tuple: sizeof of the struct */
+	struct field field[FIELDS_MAX];
+};
+
+/**
+ * Read a type: "iteration u64, residual f64[3], phase text[16]". Each field is aligned as C aligns
+ * it, and the whole as its strictest field. Returns 0, or -1 with errno EINVAL and @e.
+ */
+int fields_parse(struct fields *fields, const char *text, struct error *e);
+
+/** The type as text, the same for types that are the same; fields_parse() reads it. Returns @buf.
+ */
+const char *fields_text(const struct fields *fields, char buf[FIELDS_TEXT]);
+
+#endif
