@@ -30,6 +30,27 @@ static void better_plans_have_to_stay_so(void)
 	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_STAYS);
 }
 
+/* A program of which twice as much fits at every other look: ever fewer changes for the better. */
+static void plans_do_not_alternate(void)
+{
+	struct drift d = {0};
+	unsigned risen = 0, late = 0;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		struct drift_look look = fine;
+
+		look.best = 130;
+		if (d.risen)
+			look.used = 0.02;
+		if (drift_step(&d, &look) != DRIFT_BETTER)
+			continue;
+		risen++;
+		late += i >= 5000;
+	}
+	CU_ASSERT_TRUE(risen > 5000 / DRIFT_PATIENCE_MOST);
+	CU_ASSERT_TRUE(late <= 5000 / DRIFT_PATIENCE_MOST);
+}
+
 static void the_budget_is_kept_at_once(void)
 {
 	struct drift d = {0};
@@ -48,6 +69,7 @@ static void the_budget_is_kept_at_once(void)
 static CU_TestInfo cases[] = {
 	{"noise changes nothing", noise_changes_nothing},
 	{"a better plan has to stay better", better_plans_have_to_stay_so},
+	{"plans do not alternate", plans_do_not_alternate},
 	{"the budget is kept at once", the_budget_is_kept_at_once},
 	CU_TEST_INFO_NULL,
 };

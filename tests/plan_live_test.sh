@@ -16,16 +16,22 @@ is_planned() {
 	modes | grep -q sample
 }
 
+as_before() {
+	[ "$(modes)" = "$(cat "$tap_dir/before")" ]
+}
+
 bed_begin
 bed_start agent evspace agent
 bed_until bed_ready agent
-bed_start iterate evspace run --run iterate --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 1000000
+bed_start iterate evspace run --run iterate --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 100000
 bed_until eval 'evspace collect --run iterate 2>/dev/null | grep -q "collective@world *trace *2"'
 
 # As many point-to-point events as completions, each a hundred times as often as collectives; the table is one that
-# FILE may be.
+# FILE may be. What an event costs was measured of each class, so two of them differ.
 measures() {
-	evspace plan --table --duration 2s >"$tap_dir/table" &&
+	evspace plan --table --duration 1s --minimum collective@world=7 >"$tap_dir/table" &&
+		awk '/^[a-z]/ && $5 ~ /^[0-9]/ { n++; t[$5]; if ($5 < 2e-9 || $5 > 5e-6) exit 1 } $1 == "collective@world" && $6 != 7 { exit 1 }
+			END { for (k in t) d++; exit !(n > 2 && d > 1) }' "$tap_dir/table" &&
 		awk '$1 == "p2p" { p = $2 } $1 == "completion" { c = $2 } $1 == "collective@world" { w = $2; d = $4 }
 			END { exit !(p > 90 * w && p < 110 * w && c > 90 * w && c < 110 * w && d > 0 && d <= 1) }' "$tap_dir/table" &&
 		tap_says 0 'No plan tells more' evspace plan "$tap_dir/table" --budget 50% --t-report 20ns ||
@@ -49,37 +55,29 @@ applies() {
 	evspace collect wait=count env=1/4 >/dev/null && modes >"$tap_dir/before"
 	bed_start planner evspace plan --budget 0.01% --duration 1s --apply --json
 	bed_until is_planned || { cat "$bed_dir"/planner.*; return 1; }
-	tap_says 1 'modes are held by uid .* for up to [0-9]* s more' evspace plan --budget 1% --duration 1s --apply &&
+	tap_says 1 'modes are held by uid .* for up to [0-9]* s more' evspace plan --budget 1% --duration 100ms --apply &&
 		tap_says 1 'modes are held by' evspace collect --run iterate --class p2p off &&
 		tap_says 1 'modes are held by' evspace perturb --run iterate --ab 1s --block 100ms &&
 		is_planned && bed_kill INT planner && bed_wait planner
-	grep -q '"type":"change","why":"there are classes' "$bed_dir/planner.out" &&
-		[ "$(modes)" = "$(cat "$tap_dir/before")" ]
+	grep -q '"type":"change","why":"there are classes.*"slowdown":[0-9.]*e\?-\?[0-9]*,"low":[0-9]' "$bed_dir/planner.out" &&
+		as_before || { cat "$bed_dir"/planner.*; return 1; }
 }
 
-killed() {
-	bed_start killed evspace plan --budget 0.01% --duration 1s --apply
-	bed_until is_planned && bed_kill KILL killed && bed_wait killed
-	is_planned && bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]'
-}
-
-# Stopped for longer than its lease, a planner finds modes as before, and does what it had done.
+# Stopped for longer than its lease, a planner finds modes as before, and does what it had done. Then agent and planner
+# die: the next agent puts the modes back.
 stopped() {
 	bed_start stopped evspace plan --budget 0.01% --duration 100ms --apply --json
-	bed_until is_planned && kill -STOP "$(bed_pid stopped)" || return
-	bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]' && kill -CONT "$(bed_pid stopped)" && bed_until is_planned || return
-	bed_kill INT stopped && bed_wait stopped && [ "$(modes)" = "$(cat "$tap_dir/before")" ] &&
-		grep -q 'modes were not as planned' "$bed_dir/stopped.out" || { cat "$bed_dir"/stopped.*; return 1; }
+	bed_until is_planned && kill -STOP "$(bed_pid stopped)" && bed_until as_before && kill -CONT "$(bed_pid stopped)" &&
+		bed_until is_planned && bed_until grep -q 'modes were not as planned' "$bed_dir/stopped.out" ||
+		{ cat "$bed_dir"/stopped.*; return 1; }
 }
 
-# Agent and planner die: the next agent puts the modes back.
 both_killed() {
-	bed_start killed2 evspace plan --budget 0.01% --duration 1s --apply
-	bed_until is_planned && bed_kill KILL killed2 && bed_wait killed2
+	bed_kill KILL stopped && bed_wait stopped
 	bed_kill KILL agent && bed_wait agent
 	bed_start again evspace agent
 	bed_until bed_ready again
-	bed_until eval '[ "$(modes)" = "$(cat "$tap_dir/before")" ]'
+	is_planned && bed_until as_before
 }
 
 keeps() {
@@ -91,15 +89,15 @@ keeps() {
 tap_case "classes are measured, as a table that can be planned from" measures
 tap_case "classes switched at once, one event in eight recorded, all counted" one_in_eight
 tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
-tap_case "a planner is killed: its lease ends, and modes are as before" killed
-tap_case "a planner is stopped for longer than its lease: it switches again" stopped
+tap_case "a planner is stopped for longer than its lease: modes are as before; it switches again" stopped
 tap_case "planner and agent are killed: the next agent puts them back" both_killed
 tap_case "with --keep they stay" keeps
 tap_case "no budget: 2" tap_says 2 'it needs a budget' evspace plan
 tap_case "a time that is too short, or no lease is as long: 2" eval "tap_says 2 '100ms at least' evspace plan --budget 1% --duration 1ms &&
 	tap_says 2 '25m at least' evspace plan --budget 1% --apply --duration 2h"
 tap_case "a weight below 0: 2" tap_says 2 'below 0' evspace plan --budget 1% --weight p2p=-1
-tap_case "a weight of no class: 2" tap_says 2 'is not a class' evspace plan --budget 1% --weight fast=1
+tap_case "a weight of no class, or of many: 2" eval "tap_says 2 'is not a class' evspace plan --budget 1% --weight fast=1 &&
+	tap_says 2 'is not one class' evspace plan --budget 1% --weight all=2 && tap_says 2 'minimum' evspace plan --budget 1% --minimum p2p=-1"
 tap_case "of a file nothing is applied: 2" tap_says 2 'no FILE' evspace plan "$tap_dir/table" --budget 1% --t-report 1us --apply
 bed_kill TERM iterate
 bed_wait iterate

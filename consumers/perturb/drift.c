@@ -4,6 +4,7 @@
 
 enum drift_why drift_step(struct drift *drift, const struct drift_look *look)
 {
+	unsigned patience = drift->patience ? drift->patience : DRIFT_PATIENCE;
 	enum drift_why why = DRIFT_STAYS;
 
 	drift->better = look->best > look->now * (1 + DRIFT_GAIN) ? drift->better + 1 : 0;
@@ -13,9 +14,13 @@ enum drift_why drift_step(struct drift *drift, const struct drift_look *look)
 		why = DRIFT_STRAYED;
 	else if (look->used > look->budget * (1 + DRIFT_OVER_SHARE))
 		why = DRIFT_OVER;
-	else if (drift->better >= DRIFT_PATIENCE)
+	else if (drift->better >= patience)
 		why = DRIFT_BETTER;
-	if (why != DRIFT_STAYS)
-		drift->better = 0;
+	if (why == DRIFT_STAYS)
+		return why;
+	if (why == DRIFT_OVER && drift->risen && patience < DRIFT_PATIENCE_MOST)
+		drift->patience = 2 * patience;
+	drift->risen = why == DRIFT_BETTER;
+	drift->better = 0;
 	return why;
 }

@@ -8,13 +8,17 @@
 /** A plan above the budget by more than this share of it is changed at once. */
 #define DRIFT_OVER_SHARE 0.05
 
-/** Another plan must tell more by this share, DRIFT_PATIENCE looks in a row. */
-#define DRIFT_GAIN     0.1
-#define DRIFT_PATIENCE 2u
+/** Another plan must tell more by this share, DRIFT_PATIENCE looks in a row. Each time that such a
+ * one is then above the budget, twice as many, so that plans do not alternate. */
+#define DRIFT_GAIN	    0.1
+#define DRIFT_PATIENCE	    2u
+#define DRIFT_PATIENCE_MOST 128u
 
 /** What is remembered between looks; begins as zero. */
 struct drift {
-	unsigned better; /* looks in a row at which another plan told enough more */
+	unsigned better;   /* looks in a row at which another plan told enough more */
+	unsigned patience; /* that it takes; 0: DRIFT_PATIENCE */
+	bool risen;	   /* the last change was for a plan that tells more */
 };
 
 /** One look at the plan in effect, by the frequencies of now. */

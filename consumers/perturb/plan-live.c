@@ -21,6 +21,9 @@
 #define PROBES	      20u
 #define EVENT_SECONDS 25e-9
 
+/* Timed events from which on a channel's mean is believed. */
+#define TIMED_LEAST 16u
+
 /* Waves a second, whatever the plan says. */
 #define PROBE_LEAST_HZ 1.0
 #define PROBE_MOST_HZ  1000.0
@@ -34,18 +37,27 @@ struct plan_slot {
 	uint64_t hits;		/* of probes, while it was measured */
 };
 
+/* What events of a channel cost, by those that were timed. */
+struct plan_timed {
+	uint64_t n; /* so far … */
+	double ns;  /* … and their sum */
+	double t_trace; /* 0: not known yet */
+};
+
 struct plan_live {
 	struct common common;
 	struct evspace_connection *control;
 	struct evspace_client *probe;
-	const struct plan_weight *weights;
-	size_t n_weights;
+	const struct class_figures *weights, *minimums;
 	struct evspace_lease lease; /* ms 0: none */
 	struct plan_slot slots[SLOTS];
 	uint64_t probes;
 	unsigned processes;
 	double t_report, t_sampling;
-	bool quiet; /* what went wrong has been said */
+	struct plan_timed timed[CHANNEL_COUNT];
+	struct evspace_cost_sums costs; /* at the last measurement */
+	struct evspace_spent spent;	/* since the one before; seconds 0: not known */
+	bool quiet;			/* what went wrong has been said */
 	int code;
 };
 
@@ -109,8 +121,8 @@ static void costs_take(struct plan_live *live)
 			(double)counts.cpu_us / 1e6 / (double)counts.waves / (double)w->processes;
 }
 
-struct plan_live *plan_live_new(const struct common *common, const struct plan_weight *weights,
-				size_t n_weights, int *code)
+struct plan_live *plan_live_new(const struct common *common, const struct class_figures *weights,
+				const struct class_figures *minimums, int *code)
 {
 	struct plan_live *live = memory_new(1, sizeof(*live));
 
@@ -119,7 +131,7 @@ struct plan_live *plan_live_new(const struct common *common, const struct plan_w
 	live->common.look.define = NULL;
 	live->common.look.rate_hz = PROBES;
 	live->weights = weights;
-	live->n_weights = n_weights;
+	live->minimums = minimums;
 	live->t_report = live->t_sampling = EVENT_SECONDS;
 	for (unsigned i = 0; i < SLOTS; i++)
 		live->slots[i].mode = EVSPACE_AS_IT_IS;
@@ -219,6 +231,50 @@ static double half(double before, double now)
 	return before > 0 ? (before + now) / 2 : now;
 }
 
+/* What has been timed since the last look counts half. */
+static void timed_take(struct plan_timed *timed, const struct evspace_channel_cost *c)
+{
+	double ns = c->event_ns * (double)c->timed;
+	uint64_t n = c->timed - timed->n;
+
+	if (!isfinite(ns) || c->timed < timed->n + TIMED_LEAST)
+		return;
+	if (ns > timed->ns)
+		timed->t_trace = half(timed->t_trace, (ns - timed->ns) / (double)n / 1e9);
+	timed->n = c->timed;
+	timed->ns = ns;
+}
+
+static void cost_answered(const struct evspace_reply *reply, void *arg)
+{
+	struct plan_live *live = arg;
+	const struct evspace_costs *costs = reply->costs;
+	const struct evspace_cost_sums *last = &live->costs;
+
+	/* of agents that do not say, all is known from the waves */
+	for (size_t i = 0; costs && i < costs->n_channels; i++) {
+		int channel = channel_find(costs->channels[i].channel);
+
+		if (channel >= 0 && channel < CHANNEL_COUNT)
+			timed_take(&live->timed[channel], &costs->channels[i]);
+	}
+	if (!costs || !last->taken_ns ||
+	    evspace_cost_between(last, &costs->sums, costs->sums.agents_s - last->agents_s,
+				 &live->spent))
+		live->spent.seconds = 0;
+	live->costs = costs ? costs->sums : (struct evspace_cost_sums){0};
+}
+
+/* Ask what events of each channel have cost so far. */
+static void live_ask_costs(struct plan_live *live)
+{
+	struct evspace_among among = options_among(&live->common.look);
+
+	among.view = NULL;
+	evspace_cost(live->control, &among, cost_answered, live);
+	(void)evspace_wait(live->control, -1);
+}
+
 /* What has happened since @before, in @seconds of all processes, which were probed so often. */
 static void slot_measure(struct plan_slot *slot, const struct plan_slot *before, double seconds,
 			 double probed)
@@ -238,12 +294,12 @@ static void slot_measure(struct plan_slot *slot, const struct plan_slot *before,
 		slot->frequency = 0;
 }
 
-static double weight_of(const struct plan_live *live, const char *name)
+static double figure_of(const struct class_figures *figures, const char *name, double otherwise)
 {
-	for (size_t i = 0; i < live->n_weights; i++)
-		if (strcmp(live->weights[i].name, name) == 0)
-			return live->weights[i].weight;
-	return 1;
+	for (size_t i = 0; i < figures->n; i++)
+		if (strcmp(figures->of[i].name, name) == 0)
+			return figures->of[i].number;
+	return otherwise;
 }
 
 static void table_make(const struct plan_live *live, struct plan_table *table)
@@ -258,15 +314,17 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 	};
 	for (unsigned i = 0; i < SLOTS; i++) {
 		const struct plan_slot *slot = &live->slots[i];
+		double t_trace = live->timed[i / 2].t_trace;
 
 		if (slot->frequency <= 0)
 			continue;
 		slot_name(i, name);
 		table->classes[table->n] = (struct event_class){
 			.frequency = slot->frequency,
-			.weight = weight_of(live, name),
+			.weight = figure_of(live->weights, name, 1),
 			.duty = slot->duty,
-			.t_trace = live->t_report,
+			.t_trace = t_trace > 0 ? t_trace : live->t_report,
+			.minimum = figure_of(live->minimums, name, 0),
 		};
 		table->names[table->n++] = memory_copy(name);
 	}
@@ -281,6 +339,8 @@ int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *s
 
 	if (live_ask(live, NULL, 0) != EXIT_FINE)
 		return live->code;
+	if (!live->costs.taken_ns)
+		live_ask_costs(live);
 	for (unsigned i = 0; i < SLOTS; i++)
 		live->slots[i].hits = 0;
 	live->probes = 0;
@@ -290,13 +350,15 @@ int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *s
 		return live->code;
 	seconds = (double)(clock_mono_ns() - since) / 1e9;
 	costs_take(live);
+	live_ask_costs(live);
 	if (live->processes == 0)
 		return live_end(live, EXIT_BAD_NEWS, "the program has ended");
 	for (unsigned i = 0; i < SLOTS; i++)
 		slot_measure(&live->slots[i], &before[i], seconds * live->processes,
 			     (double)live->probes * live->processes);
 	table_make(live, table);
-	if (table->n == 0)
+	/* while a plan is in effect, the program may be silent for some time */
+	if (table->n == 0 && !live->lease.ms)
 		return live_end(live, EXIT_BAD_NEWS,
 				"the program makes no calls that are counted: measure longer "
 				"(--duration), or switch classes on (evspace collect count)");
@@ -368,6 +430,36 @@ int plan_live_switch(struct plan_live *live, const struct plan_table *table, con
 	for (size_t i = 0; i < table->n; i++)
 		live->slots[slot_of(table->names[i])].mode = orders[i].mode;
 	return probe_again(live, probing_hz);
+}
+
+const struct evspace_spent *plan_live_spent(const struct plan_live *live)
+{
+	return live->spent.seconds > 0 ? &live->spent : NULL;
+}
+
+static void told_answered(const struct evspace_reply *reply, void *arg)
+{
+	/* whose agents do not know it is not told */
+	(void)reply;
+	(void)arg;
+}
+
+void plan_live_tell(struct plan_live *live, double budget)
+{
+	struct evspace_among among = options_among(&live->common.look);
+	const struct evspace_spent *spent = plan_live_spent(live);
+	const struct evspace_tale tale = {
+		.budget = budget,
+		.slowdown = spent ? spent->slowdown : NAN,
+		.low = spent ? spent->low : NAN,
+		.high = spent ? spent->high : NAN,
+		.rate_hz = live->common.look.rate_hz,
+		.for_ms = live->lease.ms,
+	};
+
+	among.view = NULL;
+	evspace_tell(live->control, &among, &tale, told_answered, NULL);
+	(void)evspace_wait(live->control, -1);
 }
 
 int plan_live_end(struct plan_live *live, bool keep)

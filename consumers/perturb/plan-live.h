@@ -6,31 +6,37 @@
 #include "consumers/cli/options.h"
 #include "consumers/perturb/plan-table.h"
 
-/** Most weights that can be said. */
-#define PLAN_WEIGHTS_MAX 64u
+/** Most classes that something can be said of. */
+#define CLASS_FIGURES_MAX 64u
 
-/** What an event of a class tells. */
-struct plan_weight {
+/** What is said of a class: the weight of its events, or its minimum frequency. */
+struct class_figure {
 	char *name; /* "p2p@world", or "p2p" for all other communicators */
-	double weight;
+	double number;
+};
+
+struct class_figures {
+	struct class_figure of[CLASS_FIGURES_MAX];
+	size_t n;
 };
 
 struct plan_live;
 
 /** Connect, and find how many processes there are, and what an event and a probe cost them. @code
  * is EXIT_FINE, or the exit code after a message. Free it with plan_live_free() in any case. */
-struct plan_live *plan_live_new(const struct common *common, const struct plan_weight *weights,
-				size_t n_weights, int *code);
+struct plan_live *plan_live_new(const struct common *common, const struct class_figures *weights,
+				const struct class_figures *minimums, int *code);
 void plan_live_free(struct plan_live *live);
 
-/** Seconds that one event, and one probe, cost each process. */
+/** Seconds that one event, on average over all classes, and one probe, cost each process. */
 double plan_live_t_report(const struct plan_live *live);
 double plan_live_t_sampling(const struct plan_live *live);
 
 /**
  * Measure for @ns, or until *@stop. @table gets the classes that had calls: events a second of a
- * process, on average, and the share of its time in them; of a class whose calls have no times now,
- * that of before. After the first time, new figures count half. A lease that this holds goes on.
+ * process, on average, the share of its time in them, and what an event costs (of a channel that
+ * has too few timed ones, t_report). What was measured before counts half, where it was. A lease
+ * that this holds goes on.
  * Returns EXIT_FINE, or the exit code after a message.
  */
 int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *stop,
@@ -51,6 +57,14 @@ void plan_live_traced(const struct plan_live *live, const struct plan_table *tab
  * measuring begins again. Returns as above. */
 int plan_live_switch(struct plan_live *live, const struct plan_table *table, const bool *traced,
 		     double probing_hz, unsigned lease_ms);
+
+/** What collecting and looking have cost between the last two measurements, as they were measured;
+ * NULL: not known. */
+const struct evspace_spent *plan_live_spent(const struct plan_live *live);
+
+/** Tell the program, for evspace_budget(): the @budget, what is spent of it, and how often is
+ * probed. It holds for as long as the lease. */
+void plan_live_tell(struct plan_live *live, double budget);
 
 /** End the lease: modes are as before, or stay if @keep. Returns as above. */
 int plan_live_end(struct plan_live *live, bool keep);

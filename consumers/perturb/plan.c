@@ -13,6 +13,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
+#include "pathmap/base/utf8.h"
 #include "tree/scope/classes.h"
 
 /* Plans that are shown. */
@@ -98,22 +99,38 @@ static int t_detect_take(void *into, const char *value, struct error *e)
 	return plan_seconds(value, "time", &((struct planning *)into)->t_detect, e);
 }
 
-static int weight_take(void *into, const char *value, struct error *e)
+static int figure_take(struct class_figures *figures, const char *value, const char *what,
+		       struct error *e)
 {
-	struct planning *p = into;
 	const char *equal = strchr(value, '=');
-	struct plan_weight *w = &p->weights[p->n_weights];
-	Evspace__Choice choice;
+	struct class_figure *w = &figures->of[figures->n];
+	Evspace__Choice choice = EVSPACE__CHOICE__INIT;
+	char quoted[UTF8_QUOTED];
 
 	if (!equal)
-		return errorf(e, "it is CLASS=WEIGHT, as p2p@world=2");
-	if (p->n_weights == PLAN_WEIGHTS_MAX)
-		return errorf(e, "there are more than %u weights", PLAN_WEIGHTS_MAX);
-	if (plan_number(equal + 1, "weight", 0, DBL_MAX, &w->weight, e))
+		return errorf(e, "it is CLASS and the %s, as p2p@world=2", what);
+	if (figures->n == CLASS_FIGURES_MAX)
+		return errorf(e, "it is there more than %u times", CLASS_FIGURES_MAX);
+	if (plan_number(equal + 1, what, 0, DBL_MAX, &w->number, e))
 		return -1;
 	w->name = memory_format("%.*s", (int)(equal - value), value);
-	p->n_weights++;
-	return class_choice(w->name, &choice, e);
+	figures->n++;
+	if (class_choice(w->name, &choice, e))
+		return -1;
+	if (choice.channel < 0 || choice.comm)
+		return errorf(e, "%s is not one class: they are p2p, p2p@world and the like",
+			      utf8_quote(w->name, quoted));
+	return 0;
+}
+
+static int weight_take(void *into, const char *value, struct error *e)
+{
+	return figure_take(&((struct planning *)into)->weights, value, "weight", e);
+}
+
+static int minimum_take(void *into, const char *value, struct error *e)
+{
+	return figure_take(&((struct planning *)into)->minimums, value, "minimum", e);
 }
 
 static const struct option_row plan_rows[] = {
@@ -132,6 +149,8 @@ static const struct option_row plan_rows[] = {
 	 .help = "with --reduce: time for an event that is not recorded; else none"},
 	{"weight", "CLASS=W", .take = weight_take,
 	 .help = "without FILE: what an event of the class tells; else 1; may be repeated"},
+	{"minimum", "CLASS=HZ", .take = minimum_take,
+	 .help = "without FILE: see the class at least so often; may be repeated"},
 	{"duration", "TIME", OPTION_TIME, .at = offsetof(struct planning, duration_ns),
 	 .help = "without FILE: measure for so long, and with --apply so often; else 5s"},
 	{"table", .at = offsetof(struct planning, print_table),
@@ -174,8 +193,10 @@ static const char *plan_live_wrong(const struct planning *p)
 /* What of the options does not go together, or NULL. */
 static const char *plan_wrong(const struct planning *p)
 {
-	if (p->common.n_words > 0 && (p->apply || p->print_table || p->n_weights > 0))
-		return "--apply, --table and --weight are about a running program: no FILE";
+	if (p->common.n_words > 0 &&
+	    (p->apply || p->print_table || p->weights.n > 0 || p->minimums.n > 0))
+		return "--apply, --table, --weight and --minimum are about a running program: no "
+		       "FILE";
 	if (p->keep && !p->apply)
 		return "--keep goes with --apply";
 	if (p->common.n_words == 0)

@@ -16,8 +16,7 @@ struct planning {
 	unsigned most;
 	bool apply, keep, print_table;
 	uint64_t duration_ns;
-	struct plan_weight weights[PLAN_WEIGHTS_MAX];
-	size_t n_weights;
+	struct class_figures weights, minimums;
 	struct plan_live *live; /* NULL: from a file */
 	struct plan_table table;
 	struct plan_budget limits;
