@@ -52,6 +52,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0041-signatures-in-tuples.md \
 	docs/decisions/0039-elements-of-programs.md \
 	docs/elements.md \
+	docs/decisions/0033-modes-are-leased.md docs/decisions/0041-signatures-in-tuples.md docs/decisions/0042-the-majority-is-right.md \
 	docs/examples/clients/Makefile \
 	docs/examples/clients/blocking.c \
 	docs/examples/clients/libevent.c \

@@ -189,7 +189,7 @@ static void thread_add(const struct screen *s, struct table *t, const struct thr
 /* Sorts what is shown first if there is no room for all: who is awaited, then who is stuck. */
 static int thread_state_place(const struct thread_state *p)
 {
-	return p->stuck ? p->culprit ? 0 : 1 : 2;
+	return p->stuck ? p->culprit || p->odd ? 0 : 1 : 2;
 }
 
 /* The threads in order of display, @all in that of their names, or at least as many as fit on a
@@ -313,6 +313,7 @@ static void show_screen(struct heartbeat *h)
 {
 	struct winsize size = {.ws_row = 0, .ws_col = 0};
 	struct screen s = {.h = h, .width = table_width(stdout)};
+	char text[WORDS_TEXT];
 
 	if (h->redraw) {
 		ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
@@ -323,6 +324,10 @@ static void show_screen(struct heartbeat *h)
 		printf("\033[%dA", h->lines);
 	screen_program(&s, evspace_wave(h->client));
 	screen_looking(&s, evspace_wave(h->client));
+	for (size_t i = 0; i < h->n_found; i++)
+		screen_line(&s, "\033[31m",
+			    disagreement_words(text, h->client, &h->found[i],
+					       evspace_wave(h->client)->taken_ns));
 	screen_threads(&s);
 	if (h->redraw)
 		fputs("\033[J", stdout);
@@ -350,13 +355,14 @@ static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
 	json_t *o;
 
 	evspace_counts(h->client, &n);
-	o = json_pack("{s:s,s:I,s:I,s:o,s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:b,s:i,s:I}", "type", "wave",
-		      "wave", (json_int_t)w->number, "time_ns", (json_int_t)w->taken_ns, "run",
-		      json_text(h->run), "hosts", (int)w->leaves, "answered", (int)w->answered,
-		      "missing", json_missing(w), "processes", (int)w->processes, "threads",
-		      (int)h->thread_states.n, "stuck", (int)(h->stuck - heartbeat_awaited(h)),
-		      "awaited", (int)heartbeat_awaited(h), "ended", (int)h->ended, "unreadable",
-		      (int)w->unreadable, "waited_us", (json_int_t)w->waited_us);
+	o = json_pack("{s:s,s:I,s:I,s:o,s:i,s:i,s:o,s:i,s:i,s:i,s:i,s:b,s:i,s:I,s:I}", "type",
+		      "wave", "wave", (json_int_t)w->number, "time_ns", (json_int_t)w->taken_ns,
+		      "run", json_text(h->run), "hosts", (int)w->leaves, "answered",
+		      (int)w->answered, "missing", json_missing(w), "processes", (int)w->processes,
+		      "threads", (int)h->thread_states.n, "stuck",
+		      (int)(h->stuck - heartbeat_awaited(h)), "awaited", (int)heartbeat_awaited(h),
+		      "ended", (int)h->ended, "unreadable", (int)w->unreadable, "waited_us",
+		      (json_int_t)w->waited_us, "disagreements", (json_int_t)h->n_found);
 	if (!o)
 		abort();
 	json_object_update_new(
@@ -409,20 +415,22 @@ static void thread_json(const struct heartbeat *h, const struct thread_state *p,
 
 	if (!o)
 		abort();
-	json_object_update_new(
-		o, json_pack("{s:o,s:I,s:o,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}", "peer",
-			     json_process(p->peer), "seq_or_tag", (json_int_t)p->seq, "comm",
-			     json_comm(p->comm), "bytes", (json_int_t)p->bytes, "stuck",
-			     p->stuck && !p->culprit, "culprit", p->culprit, "deadlock",
-			     p->deadlock, "circle", p->circle, "meets", p->meets, "mismatch",
-			     p->mismatch, "why", why_words[p->why], "waits_for", ranks_json(p)));
+	json_object_update_new(o, json_pack("{s:o,s:I,s:o,s:I,s:b,s:b,s:b,s:b,s:b,s:b,s:s,s:o}",
+					    "peer", json_process(p->peer), "seq_or_tag",
+					    (json_int_t)p->seq, "comm", json_comm(p->comm), "bytes",
+					    (json_int_t)p->bytes, "stuck", p->stuck && !p->culprit,
+					    "culprit", p->culprit, "deadlock", p->deadlock,
+					    "circle", p->circle, "meets", p->meets, "mismatch",
+					    heartbeat_is_mismatch(h, p), "why", why_words[p->why],
+					    "waits_for", ranks_json(p)));
 	json_object_update_new(o, cause_json(h, p));
-	json_object_update_new(
-		o, json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:I}", "dead", (int)p->gone, "died_inside",
-			     p->gone && p->died_inside, "region_kind",
-			     json_text(p->region_op ? kind : NULL), "region", region_json(h, p),
-			     "region_since_ns", json_time(p->region_op ? p->region_ns : 0), "world",
-			     json_comm(p->world), "holds_up", (json_int_t)p->holds_up));
+	json_object_update_new(o, json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:I,s:b}", "dead",
+					    (int)p->gone, "died_inside", p->gone && p->died_inside,
+					    "region_kind", json_text(p->region_op ? kind : NULL),
+					    "region", region_json(h, p), "region_since_ns",
+					    json_time(p->region_op ? p->region_ns : 0), "world",
+					    json_comm(p->world), "holds_up",
+					    (json_int_t)p->holds_up, "odd", (int)p->odd));
 	json_print(o, stdout);
 }
 
@@ -433,6 +441,8 @@ void heartbeat_json(const struct heartbeat *h)
 	if (!w)
 		return;
 	wave_json(h, w);
+	for (size_t i = 0; i < h->n_found; i++)
+		json_print(disagreement_json(h->client, &h->found[i], w->number), stdout);
 	for (size_t i = 0; i < h->thread_states.n; i++)
 		thread_json(h, &h->thread_states.items[i], w->number);
 }

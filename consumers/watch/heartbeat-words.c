@@ -6,6 +6,7 @@
 #include "consumers/watch/heartbeat.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "tree/data/op.h"
 #include "tree/data/op-table.h"
 #include "tree/data/process.h"
 
@@ -98,7 +99,8 @@ const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state
 {
 	buf[0] = '\0';
 	if (p->culprit) {
-		words_add(buf, "holds up %zu thread%s", p->holds_up, plural(p->holds_up, "s"));
+		words_add(buf, "%s up %zu thread%s", h->ended ? "held" : "holds", p->holds_up,
+			  plural(p->holds_up, "s"));
 		return buf;
 	}
 	if (!p->stuck)
@@ -115,9 +117,17 @@ const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state
 		add_cause(h, p, buf);
 	else if (p->n_awaits && p->why != STALL_ANY && !seen(h, p))
 		words_add(buf, ", of which nothing is seen");
-	if (p->mismatch)
-		words_add(buf, "; others are in a different collective of the same number");
+	if (p->odd)
+		words_add(buf, "; most others wait for it");
+	if (heartbeat_is_mismatch(h, p))
+		words_add(buf, "; others call a different one under its number");
 	return buf;
+}
+
+bool heartbeat_is_mismatch(const struct heartbeat *h, const struct thread_state *p)
+{
+	return p->running && op_is_numbered(p->op_number) &&
+	       agreement_is_broken(h->agreement, p->comm, p->seq);
 }
 
 /* ---- the verdict ---- */
@@ -262,27 +272,42 @@ static void print_missing(const struct heartbeat *h)
 		printf("no host is known: the last look was not answered\n");
 }
 
-void heartbeat_verdict(const struct heartbeat *h)
+static void print_disagreements(const struct heartbeat *h)
 {
-	size_t lines = 0;
+	char text[WORDS_TEXT];
 
-	print_missing(h);
-	print_dead(h);
-	if (!h->stuck) {
-		print_fine(h);
-		return;
-	}
-	for (size_t i = 0; i < h->thread_states.fresh; i++) {
-		if (h->thread_states.items[i].culprit && h->thread_states.items[i].stuck)
-			print_culprit(h, &h->thread_states.items[i]);
-	}
-	for (size_t i = 0; i < h->thread_states.fresh; i++) {
-		const struct thread_state *p = &h->thread_states.items[i];
+	for (size_t i = 0; i < h->n_found; i++)
+		puts(disagreement_words(text, h->client, &h->found[i],
+					evspace_wave(h->client)->taken_ns));
+}
 
-		if (p->stuck && p->running && lines++ < VERDICT_LINES)
-			print_stuck(h, p);
+/* The one to look at first. */
+static void print_all_stuck(const struct heartbeat *h)
+{
+	const struct thread_state *all = h->thread_states.items;
+	size_t n = h->thread_states.fresh, lines = 0;
+
+	for (int odd = 1; odd >= 0; odd--) {
+		for (size_t i = 0; i < n; i++)
+			if (all[i].stuck && all[i].running && all[i].odd == odd &&
+			    lines++ < VERDICT_LINES)
+				print_stuck(h, &all[i]);
 	}
 	if (lines > VERDICT_LINES)
 		printf("and %zu more thread%s\n", lines - VERDICT_LINES,
 		       plural(lines - VERDICT_LINES, "s"));
+}
+
+void heartbeat_verdict(const struct heartbeat *h)
+{
+	print_missing(h);
+	print_dead(h);
+	print_disagreements(h);
+	if (!h->stuck && !h->n_found)
+		print_fine(h);
+	for (size_t i = 0; i < h->thread_states.fresh; i++) {
+		if (h->thread_states.items[i].culprit && h->thread_states.items[i].stuck)
+			print_culprit(h, &h->thread_states.items[i]);
+	}
+	print_all_stuck(h);
 }

@@ -17,12 +17,17 @@ static const char heartbeat_help[] =
 	"Show what each thread of a run does now, for how long already, and who is stuck\n"
 	"waiting for whom, until Ctrl-C or the run's end. A thread is stuck when it has\n"
 	"been inside one operation for longer than --stuck-after; AWAITED is the one that\n"
-	"others are stuck for while it does no communication.\n"
+	"others are stuck for while it does no communication. Ranks that call other\n"
+	"collectives than the rest of their communicator, or with another root, reduction,\n"
+	"datatype or size, are named at once.\n"
 	"\n"
 	"examples:\n"
 	"  evspace heartbeat                              # the live run of this host\n"
 	"  evspace heartbeat --check || mail -s stuck me  # exit code 1: one is stuck\n"
 	"  evspace heartbeat --once --json | jq 'select(.stuck == true)'\n";
+
+/* Calls of collectives that are compared with each other, some 40 MiB at most. */
+#define AGREEMENT_MOST (1u << 18)
 
 /* How long after its deadline the last answer of a check is waited for. */
 #define LAST_NS 2000000000u
@@ -53,7 +58,8 @@ static const struct option_row heartbeat_rows[] = {
 	 .help = "how long in one operation is stuck (default 1s)"},
 	{"check", .at = offsetof(struct heartbeat, check),
 	 .help = "say only who is stuck, for whom, since when; exit code 1 if somebody is, "
-		 "processes ended without finishing (MPI_Finalize, pvm_exit) or are not "
+		 "ranks disagree about a collective, processes ended without finishing "
+		 "(MPI_Finalize, pvm_exit) or are not "
 		 "collected, a host does not answer, or nobody has the run; 0 if all make "
 		 "progress or came to an ordinary end (looks until a second after "
 		 "--stuck-after, unless --count or --duration say otherwise; when that is too "
@@ -119,14 +125,42 @@ static void heartbeat_take(struct heartbeat *h)
 	h->run = standing_run(&h->standing, &h->common, h->client);
 	thread_states_begin(&h->thread_states);
 	while (evspace_event(h->client, &ev))
-		thread_states_add(&h->thread_states, &ev, w->number);
+		disagreement_hear(h->agreement, h->client, &ev,
+				  thread_states_add(&h->thread_states, &ev, w->number));
 	thread_states_end(&h->thread_states, w->n_missing > 0);
 	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
+	h->n_found = agreement_find(h->agreement, h->ended, &h->found);
 	for (size_t i = 0; i < h->thread_states.fresh; i++)
 		h->dead += h->thread_states.items[i].gone;
-	h->stuck =
-		stall_find(h->stall, h->thread_states.items, h->ended ? 0 : h->thread_states.fresh,
-			   h->stuck_after_ns, heartbeat_members, h);
+	if (h->ended && h->n_found)
+		h->stuck = 0; /* that is why they have died */
+	else if (h->ended)
+		h->stuck = stall_autopsy(h->stall, h->thread_states.items, h->thread_states.fresh,
+					 heartbeat_members, h);
+	else
+		h->stuck = stall_find(h->stall, h->thread_states.items, h->thread_states.fresh,
+				      h->stuck_after_ns, heartbeat_members, h);
+	if (!h->stuck)
+		h->stuck_ns = 0;
+	else if (!h->stuck_ns)
+		h->stuck_ns = h->looked_ns;
+}
+
+/* Is known who is to be looked at? Threads that wait for each other become stuck one after the
+ * other: that takes a moment, after which it is not known better. */
+static bool is_told(const struct heartbeat *h)
+{
+	for (size_t i = 0; i < h->thread_states.fresh; i++) {
+		const struct thread_state *p = &h->thread_states.items[i];
+
+		if (p->stuck && (p->odd || p->culprit))
+			return true;
+	}
+	for (size_t i = 0; i < h->n_found; i++) {
+		if (h->found[i].majority)
+			return true;
+	}
+	return h->stuck && h->looked_ns - h->stuck_ns >= (uint64_t)h->stuck_after_ns / 4;
 }
 
 /* ---- looking ---- */
@@ -188,7 +222,7 @@ static int look_once(struct heartbeat *h)
 	heartbeat_take(h);
 	/* one look shows whether a thread is stuck; that all make progress takes the whole time */
 	if (h->check)
-		return !h->ended && !h->stuck && !is_last(h);
+		return !h->ended && !is_told(h) && !is_last(h);
 	if (is_passed_over(h))
 		return 1;
 	h->code =
@@ -227,7 +261,7 @@ static int heartbeat_look(struct heartbeat *h)
 		heartbeat_verdict(h);
 	if (h->common.json && !h->stuck && !heartbeat_is_known(h))
 		heartbeat_unknown(h, stderr);
-	if (h->stuck || h->dead || !is_whole(h) || !heartbeat_is_known(h) ||
+	if (h->stuck || h->dead || h->n_found || !is_whole(h) || !heartbeat_is_known(h) ||
 	    (!h->ended && h->thread_states.fresh == 0))
 		return EXIT_BAD_NEWS;
 	return EXIT_FINE;
@@ -239,6 +273,7 @@ int heartbeat_main(int argc, char **argv)
 		.common.look = {.view = "heartbeat", .rate_hz = 1},
 		.stuck_after_ns = 1000000000,
 		.stall = stall_new(),
+		.agreement = agreement_new(AGREEMENT_MOST),
 		.written_rate = -1,
 		.cost_share = -1,
 		.cpu_share = -1,
@@ -252,6 +287,7 @@ int heartbeat_main(int argc, char **argv)
 		h.client = options_open(argv[0], &h.common, &code);
 	if (!h.client) {
 		stall_free(h.stall);
+		agreement_free(h.agreement);
 		return code;
 	}
 	options_catch_signals(h.client);
@@ -271,5 +307,6 @@ int heartbeat_main(int argc, char **argv)
 	options_close(&h.common, h.client);
 	thread_states_fini(&h.thread_states);
 	stall_free(h.stall);
+	agreement_free(h.agreement);
 	return code;
 }

@@ -8,6 +8,7 @@
 
 #include "consumers/cli/options.h"
 #include "consumers/cli/toll.h"
+#include "consumers/watch/disagreement.h"
 #include "consumers/watch/thread-states.h"
 #include "consumers/watch/standing.h"
 #include "consumers/watch/stall.h"
@@ -24,6 +25,9 @@ struct heartbeat {
 	uint64_t passed; /* waves before the awaited run */
 	struct thread_states thread_states;
 	struct stall *stall;
+	struct agreement *agreement;
+	const struct disagreement *found; /* who calls other collectives than the others */
+	size_t n_found;
 	struct standing standing;
 	const char *run;	      /* from standing_run() */
 	struct toll *toll;	      /* what looking costs */
@@ -32,6 +36,7 @@ struct heartbeat {
 	size_t dead;		      /* of these: their processes ended without finishing */
 	bool begun;		      /* a live process of the run was seen */
 	uint64_t begun_ns, looked_ns; /* first and last look; CLOCK_MONOTONIC */
+	uint64_t stuck_ns;	      /* the first of the looks that found somebody stuck */
 	bool ended;		      /* all hosts answered, and no process of the run is alive */
 	/* of the last table */
 	int lines;
@@ -56,6 +61,9 @@ const char *heartbeat_region(const struct heartbeat *h, const struct thread_stat
  * Returns @buf. */
 const char *heartbeat_waits(const struct heartbeat *h, const struct thread_state *p,
 			    char buf[WORDS_TEXT]);
+
+/** Do the members disagree about the collective that it is in? */
+bool heartbeat_is_mismatch(const struct heartbeat *h, const struct thread_state *p);
 
 /** Does it wait for a run (--wait) of which no live process was seen yet? */
 bool heartbeat_is_waiting(const struct heartbeat *h);

@@ -113,7 +113,7 @@ static int compare_seq(uint32_t a, uint32_t b)
 }
 
 /* Where a rank is, relative to a collective. */
-enum whereabouts { UNSEEN, BEFORE, ELSEWHERE, UNSURE, INSIDE, IN_ANOTHER, PAST };
+enum whereabouts { UNSEEN, BEFORE, ELSEWHERE, UNSURE, INSIDE, PAST };
 
 static enum whereabouts thread_whereabouts(const struct thread_state *p,
 					   const struct thread_state *t)
@@ -129,7 +129,7 @@ static enum whereabouts thread_whereabouts(const struct thread_state *p,
 		return seq > 0 ? PAST : BEFORE;
 	if (!t->running)
 		return PAST;
-	return t->op_number == p->op_number ? INSIDE : IN_ANOTHER;
+	return t->op_number == p->op_number ? INSIDE : BEFORE;
 }
 
 /* The farthest thread stands for its rank. */
@@ -195,7 +195,6 @@ static void await_members(struct stall *s, struct thread_state *p)
 		w = rank_whereabouts(s, p, rank);
 		if (w == INSIDE || w == PAST)
 			continue;
-		p->mismatch = p->mismatch || w == IN_ANOTHER;
 		/* without valid numbers, it may have left already */
 		if (w == UNSURE && p->why == STALL_MEMBERS)
 			p->why = STALL_SOME;
@@ -448,7 +447,6 @@ static void await_all(struct stall *s)
 			continue;
 		}
 		p->why = last->why;
-		p->mismatch = last->mismatch;
 		p->awaits = last->awaits;
 		p->n_awaits = last->n_awaits;
 	}
@@ -456,7 +454,7 @@ static void await_all(struct stall *s)
 
 void stall_reset(struct thread_state *p)
 {
-	p->stuck = p->culprit = p->circle = p->deadlock = p->meets = p->mismatch = false;
+	p->stuck = p->culprit = p->circle = p->deadlock = p->meets = p->odd = false;
 	p->why = STALL_NOT;
 	p->order = STALL_CANNOT_TELL;
 	p->awaits = NULL;
@@ -490,6 +488,7 @@ size_t stall_find(struct stall *s, struct thread_state *thread_states, size_t n,
 		if (thread_states[i].running && thread_states[i].stuck)
 			follow(s, i, after_ns);
 	}
+	stall_odd(thread_states, n);
 	for (size_t i = 0; i < n; i++)
 		stuck += thread_states[i].stuck;
 	return stuck;

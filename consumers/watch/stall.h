@@ -52,8 +52,9 @@ struct thread_state {
 	bool culprit;  /* waited for, but in no operation itself: it computes, sleeps, or is gone */
 	bool circle;   /* the chain of those waited for comes back to it */
 	bool deadlock; /* it can never go on: all that could help it wait as well */
+	bool odd;      /* it waits, and most of those that wait for it, and it for them, are
+			* together in a collective: it is the one to look at */
 	bool meets;    /* its peer is in the other half of the same message */
-	bool mismatch; /* some of the awaited are in another collective of the same number */
 	enum stall_why why;
 	enum stall_order order; /* relative to `cause` */
 	const int32_t
@@ -95,5 +96,13 @@ void stall_free(struct stall *stall);
  */
 size_t stall_find(struct stall *stall, struct thread_state *thread_states, size_t n,
 		  int64_t after_ns, stall_members *members, void *arg);
+
+/** All @n have died: those that were inside an operation waited for whom? Sets culprit (and stuck)
+ * of those that were awaited. Returns how many there are. */
+size_t stall_autopsy(struct stall *stall, struct thread_state *thread_states, size_t n,
+		     stall_members *members, void *arg);
+
+/** The last step of stall_find(): set odd. */
+void stall_odd(struct thread_state *thread_states, size_t n);
 
 #endif

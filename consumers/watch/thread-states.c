@@ -67,7 +67,8 @@ static struct thread_state *thread_state_room(struct thread_states *p)
 	return &p->items[p->n++];
 }
 
-void thread_states_add(struct thread_states *p, const struct evspace_event *ev, uint64_t wave)
+const struct thread_state *thread_states_add(struct thread_states *p,
+					     const struct evspace_event *ev, uint64_t wave)
 {
 	struct thread_state *to = thread_state_room(p);
 	bool region = ev->flags & EVSPACE_REGION;
@@ -96,6 +97,7 @@ void thread_states_add(struct thread_states *p, const struct evspace_event *ev, 
 	snprintf(to->op, sizeof(to->op), "%s", ev->op);
 	if (ev->read_ns > stall_since(to))
 		to->still_ns = ev->read_ns - stall_since(to);
+	return to;
 }
 
 /* By world, rank and name. */

@@ -21,9 +21,10 @@ void thread_states_fini(struct thread_states *thread_states);
 /** Begin a new wave. */
 void thread_states_begin(struct thread_states *thread_states);
 
-/** Add an event of the wave: of a thread, or below it ("/cluster/node/rank/thread/p2p"). */
-void thread_states_add(struct thread_states *thread_states, const struct evspace_event *event,
-		       uint64_t wave);
+/** Add an event of the wave: of a thread, or below it ("/cluster/node/rank/thread/p2p"). Returns
+ * it, valid until the next call. */
+const struct thread_state *thread_states_add(struct thread_states *thread_states,
+					     const struct evspace_event *event, uint64_t wave);
 
 /**
  * All events of the wave are added. Of several events of a thread the newest counts: one under way,

@@ -34,11 +34,15 @@ $1 == "-" { next } # wrapped, but not recorded
 			sync = 1
 	# all of a communicator, window or file take part: mpi-shapes.awk numbers these
 	all = $2 ~ /^MPI_/ && $4 ~ /^(collect|start_all|prepare_all|transfer_all|split|make|start_make|spawn|free)$/
+	# of these, all but those that only the members of a group make, or processes alone
+	numbered = all && $0 !~ / (how=GROUP|comm=mpi\.[a-z]+) /
+	# one count and datatype for all buffers are those of all members; of neighbours each pair has its own
+	alike = !all || $3 != "collective" || $2 ~ /[Nn]eighbor_|lltoallw/ ? "NOT" : / bytes=[a-z_]+\(count,datatype[,)]/ ? "BYTES" : "TYPE"
 	if ($4 == "stage")
 		stages = stages " \\\n\tKIND(" substr($2, length("evspace_") + 1) ")"
 	n++
 	id[n] = "OP_" toupper($2)
-	row[n] = sprintf("\"%s\", CHANNEL_%s, %d, %d", $2, toupper($3), sync, all)
+	row[n] = sprintf("\"%s\", CHANNEL_%s, %d, %d, %d, %s", $2, toupper($3), sync, all, numbered, "OP_ALIKE_" alike)
 	number[n] = $1
 }
 
@@ -51,7 +55,7 @@ END {
 	for (i = 1; i <= n; i++)
 		printf "\t%s = %s,\n", id[i], number[i]
 	print "};\n"
-	print "/** ROW(number, name, channel, synchronizes, collective) for every operation. */"
+	print "/** ROW(number, name, channel, synchronizes, collective, numbered, alike) for every operation. */"
 	printf "#define OP_TABLE(ROW)"
 	for (i = 1; i <= n; i++)
 		printf " \\\n\tROW(%s, %s)", id[i], row[i]

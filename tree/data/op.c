@@ -28,13 +28,17 @@ struct op_row {
 	uint8_t channel;
 	uint8_t synchronizes;
 	uint8_t collective;
+	uint8_t numbered;
+	uint8_t alike;
 };
 
-#define OP_ROW(number, row_name, row_channel, row_sync, row_collective) \
-	[number] = {.name = row_name,                                   \
-		    .channel = row_channel,                             \
-		    .synchronizes = row_sync,                           \
-		    .collective = row_collective},
+#define OP_ROW(number, row_name, row_channel, row_sync, row_collective, row_numbered, row_alike) \
+	[number] = {.name = row_name,                                                            \
+		    .channel = row_channel,                                                      \
+		    .synchronizes = row_sync,                                                    \
+		    .collective = row_collective,                                                \
+		    .numbered = row_numbered,                                                    \
+		    .alike = row_alike},
 
 static const struct op_row rows[] = {OP_TABLE(OP_ROW)};
 
@@ -113,6 +117,20 @@ int op_is_collective(uint16_t op)
 
 	return row && (row->collective || row->channel == CHANNEL_COLLECTIVE ||
 		       row->channel == CHANNEL_COMM);
+}
+
+int op_is_numbered(uint16_t op)
+{
+	const struct op_row *row = op_row(op);
+
+	return row && row->numbered;
+}
+
+enum op_alike op_alike(uint16_t op)
+{
+	const struct op_row *row = op_row(op);
+
+	return row ? row->alike : OP_ALIKE_NOT;
 }
 
 /* Whose operation it is, by its number. */

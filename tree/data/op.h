@@ -65,6 +65,20 @@ int op_synchronizes(uint16_t op);
  */
 int op_is_collective(uint16_t op);
 
+/** Do all members count it alike, so that it is the same operation if its number and communicator
+ * are? Not those that MPI has only some members make (MPI_Comm_create_group), and none of PVM. */
+int op_is_numbered(uint16_t op);
+
+/** What all members must give alike in a collective, beside root and reduction (MPI-3.1 5.4 to
+ * 5.11). */
+enum op_alike {
+	OP_ALIKE_NOT,
+	OP_ALIKE_TYPE,	/* the datatype, but for the two sides of an intercommunicator */
+	OP_ALIKE_BYTES, /* that, and as many of it */
+};
+
+enum op_alike op_alike(uint16_t op);
+
 /** How many operations there are of the library of @op: MPI, PVM, a program's own, or EventSpace;
  * @channel: of this operation group alone, -1: of all. */
 unsigned op_count(uint16_t op, int channel);

@@ -411,7 +411,8 @@ function shape_split()
 
 function shape_make()
 {
-	if (trait["how"] == "GROUP")
+	# the world counts what all of it do
+	if (trait["how"] == "GROUP" || trait["comm"] == "mpi.world")
 		begin("TUPLE_NO_PEER", tag_of("tag"), "0")
 	else
 		begin_numbered("0")
