@@ -57,7 +57,7 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
-	tests/budget_test tests/effect_test tests/entropy_window_test tests/phase_test \
+	tests/budget_test tests/critical_test tests/effect_test tests/entropy_window_test tests/phase_test \
 	tests/urgency_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
@@ -284,6 +284,8 @@ tests_lateness_test_LDADD = $(LDADD) -lm
 tests_budget_test_SOURCES = tests/budget_test.c tests/random.h
 tests_budget_test_LDADD = $(LDADD) -lm
 tests_effect_test_LDADD = $(LDADD) -lm
+tests_critical_test_SOURCES = tests/critical_test.c tests/random.h
+tests_critical_test_LDADD = $(LDADD) -lm
 tests_price_test_SOURCES = tests/price_test.c tests/random.h
 tests_price_test_LDADD = $(LDADD) -lm
 tests_knapsack_test_LDADD = $(LDADD) -lm

@@ -4,21 +4,30 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/toll.h"
+#include "consumers/perturb/critical-live.h"
+#include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 
 #define WITHIN_NS (2 * UINT64_C(1000000000))
 
+/* What the answers say. */
+struct direct {
+	bool json;
+	char *run;
+	struct critical_live_costs costs;
+};
+
 /* ---- JSON ---- */
 
-static void costs_json(const struct evspace_costs *c, void *arg)
+static void costs_json(const struct evspace_costs *c)
 {
-	(void)arg;
 	for (size_t i = 0; i < c->n_channels; i++)
 		json_print(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o}", "type", "channel", "channel",
 				     c->channels[i].channel, "events",
@@ -103,9 +112,8 @@ static void print_links(const struct evspace_costs *c)
 			  plural(c->views[i].answers, "s"));
 }
 
-static void costs_text(const struct evspace_costs *c, void *arg)
+static void costs_text(const struct evspace_costs *c)
 {
-	(void)arg;
 	table_say(stdout, "run %s: %u process%s, %u thread%s", c->run, c->sums.processes,
 		  plural(c->sums.processes, "es"), c->sums.threads, plural(c->sums.threads, "s"));
 	print_channels(c);
@@ -138,11 +146,71 @@ static void spent_text(const struct evspace_spent *s)
 		  share(b, s->slowdown), share(c, s->low), share(d, s->high));
 }
 
+/* ---- on the rank that arrives last ---- */
+
+static void critical_json(const struct critical_share *s, const char *why)
+{
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "critical", "share",
+			     json_figure(s->estimate), "low", json_figure(s->low), "high",
+			     json_figure(s->high), "delay", json_figure(s->delay), "collectives",
+			     json_count(s->collectives), "told", json_count(s->told), "why",
+			     json_text(why)),
+		   stdout);
+}
+
+static void critical_text(const struct critical_share *s, const char *why)
+{
+	char a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT], d[UNIT_TEXT];
+
+	if (why) {
+		table_say(stdout,
+			  "how much of the collectors' time delays all, as it was on the rank that "
+			  "arrived last, cannot be told: %s",
+			  why);
+		return;
+	}
+	table_say(stdout,
+		  "of the collectors' time %s (%s to %s) was on the rank that arrived last, and so "
+		  "delays all: %s of the time, by %llu collectives",
+		  unit_share(a, s->estimate), unit_share(b, s->low), unit_share(c, s->high),
+		  unit_share(d, s->delay), (unsigned long long)s->collectives);
+	if (s->told < s->collectives)
+		table_say(stdout,
+			  "which rank that was, clocks of hosts cannot tell in %llu of them",
+			  (unsigned long long)(s->collectives - s->told));
+}
+
+static void costs_taken(const struct evspace_costs *c, void *arg)
+{
+	struct direct *d = arg;
+
+	free(d->run);
+	d->run = memory_copy(c->run);
+	critical_live_costs(&d->costs, c);
+	if (d->json)
+		costs_json(c);
+	else
+		costs_text(c);
+}
+
+/* After all else: it reads all events, which is not to be in what looking costs. */
+static void critical_print(const struct direct *d, const struct common *common, uint64_t ns)
+{
+	struct critical_share share;
+	const char *why = critical_live_read(common, d->run, ns, &d->costs, &share);
+
+	if (d->json)
+		critical_json(&share, why);
+	else
+		critical_text(&share, why);
+}
+
 int direct_run(const struct common *common)
 {
 	uint64_t ns = common->duration_ns ? common->duration_ns : WITHIN_NS;
 	const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 	struct toll *toll = toll_new(&common->look);
+	struct direct d = {.json = common->json};
 	struct evspace_spent spent;
 	int code = EXIT_FINE;
 
@@ -152,18 +220,20 @@ int direct_run(const struct common *common)
 		return EXIT_NO_CONNECTION;
 	}
 	nanosleep(&time, NULL);
-	if (toll_ask(toll, common->json ? costs_json : costs_text, NULL) < 0 ||
-	    toll_spent(toll, &spent) < 0) {
+	if (toll_ask(toll, costs_taken, &d) < 0 || toll_spent(toll, &spent) < 0) {
 		fprintf(stderr, "evspace perturb: %s\n",
 			toll_why(toll)[0] ? toll_why(toll)
 					  : "no process of the program lives, so that no time has "
 					    "passed for it");
 		code = EXIT_BAD_NEWS;
-	} else if (common->json) {
-		toll_json(&spent, NAN);
 	} else {
-		spent_text(&spent);
+		if (common->json)
+			toll_json(&spent, NAN);
+		else
+			spent_text(&spent);
+		critical_print(&d, common, ns);
 	}
 	toll_free(toll);
+	free(d.run);
 	return code;
 }

@@ -12,6 +12,9 @@
 #define LOOK_S 1 /* to count collectives, and so often if there are none */
 #define LOOKS  5u
 
+/* What is possible where there can be no experiment. */
+#define EXPERIMENT_ELSE "; evspace perturb without --ab measures directly"
+
 volatile sig_atomic_t experiment_stopped;
 
 static void on_signal(int number)
@@ -126,7 +129,7 @@ static int experiment_plan(struct experiment *x)
 		return experiment_end(
 			x, EXIT_BAD_NEWS,
 			"the program makes no collectives on MPI_COMM_WORLD now, so there "
-			"is nothing to tell its iterations by");
+			"is nothing to tell its iterations by" EXPERIMENT_ELSE);
 	plan = blocks_plan(each, (double)x->block_ns / 1e9,
 			   x->view ? EXPERIMENT_ARMS : EXPERIMENT_OBSERVE, clock_mono_ns());
 	plan.again = true;
@@ -219,9 +222,9 @@ static int experiment_measure(struct experiment *x)
 	if (rc < 0)
 		return experiment_end(x, EXIT_NO_CONNECTION, evspace_why(x->told));
 	if (x->unnumbered)
-		return experiment_end(
-			x, EXIT_BAD_NEWS,
-			"there is no experiment with this program: " BLOCKS_UNNUMBERED);
+		return experiment_end(x, EXIT_BAD_NEWS,
+				      "there is no experiment with this program: " BLOCKS_UNNUMBERED
+					      EXPERIMENT_ELSE);
 	return EXIT_FINE;
 }
 
@@ -235,7 +238,8 @@ int experiment_run(struct experiment *x)
 	if (!order(x))
 		code = x->code;
 	else if (x->refused)
-		code = experiment_end(x, EXIT_BAD_NEWS, "the experiment did not begin everywhere");
+		code = experiment_end(x, EXIT_BAD_NEWS,
+				      "the experiment did not begin everywhere" EXPERIMENT_ELSE);
 	else
 		code = experiment_measure(x);
 	x->trial.n_arms = 0;

@@ -25,7 +25,9 @@ static const char perturb_help[] =
 	"\n"
 	"Say what collecting a running program, and looking at it, cost by direct\n"
 	"measurement: collectors' own time, agents' processor time, context switches,\n"
-	"bytes of each link and view. Nothing is switched, and no program is slowed.\n"
+	"bytes of each link and view; then, of events that it reads for as long again,\n"
+	"how much of the collectors' time delays all, as it was on the rank that arrived\n"
+	"last in a collective. Nothing is switched.\n"
 	"\n"
 	"With --ab: measure what they do to the time of the program's iterations, waiting\n"
 	"included, by an experiment on the program itself. Blocks of collectives\n"
@@ -52,8 +54,8 @@ static const char perturb_more[] =
 
 static const struct option_row perturb_rows[] = {
 	{"ab", "TIME", OPTION_TIME, .at = offsetof(struct experiment, ab_ns),
-	 .help = "make the experiment, for so long; without it, measure directly, for --duration, "
-		 "else 2s"},
+	 .help = "make the experiment, for so long; without it, measure directly, twice for "
+		 "--duration, else 2s"},
 	{"block", "TIME", OPTION_TIME, .at = offsetof(struct experiment, block_ns),
 	 .help = "how long a block is to be, about; else 1s"},
 	{0},
@@ -83,29 +85,35 @@ static json_t *json_share(double share)
 	return isfinite(share) ? json_real(share) : json_null();
 }
 
+static const char *verdict(const struct effect_interval *i)
+{
+	return i->low > 0 ? "slower" : i->high < 0 ? "faster" : "cannot tell";
+}
+
 static void print_json(const struct experiment *p)
 {
 	for (unsigned arm = EXPERIMENT_AGAIN; arm < p->trial.n_arms; arm++) {
 		struct effect_interval i = experiment_effect(p, arm);
 
-		json_print(json_pack("{s:s,s:s,s:I,s:o,s:o,s:o,s:o,s:f,s:i,s:i}", "type", "effect",
-				     "arm", arm_names[arm], "rounds", (json_int_t)i.n, "slowdown",
-				     json_share(i.n ? i.estimate : NAN), "low", json_share(i.low),
-				     "high", json_share(i.high), "visible", json_share(i.visible),
-				     "confidence", EXPERIMENT_CONFIDENCE, "length",
-				     (int)p->trial.length, "processes", (int)p->processes),
+		json_print(json_pack("{s:s,s:s,s:I,s:o,s:o,s:o,s:o,s:s,s:f,s:i,s:i}", "type",
+				     "effect", "arm", arm_names[arm], "rounds", (json_int_t)i.n,
+				     "slowdown", json_share(i.n ? i.estimate : NAN), "low",
+				     json_share(i.low), "high", json_share(i.high), "visible",
+				     json_share(i.visible), "verdict", verdict(&i), "confidence",
+				     EXPERIMENT_CONFIDENCE, "length", (int)p->trial.length,
+				     "processes", (int)p->processes),
 			   stdout);
 	}
 }
 
 static void print_text(const struct experiment *p)
 {
-	static const char *const heads[] = {"", "slowdown", "from", "to", "rounds"};
+	static const char *const heads[] = {"", "slowdown", "from", "to", "rounds", ""};
 	char a[UNIT_TEXT], b[UNIT_TEXT], c[UNIT_TEXT];
 	struct effect_interval null = experiment_effect(p, EXPERIMENT_AGAIN);
 	struct table table;
 
-	table_heads(&table, NULL, heads, 5);
+	table_heads(&table, NULL, heads, 6);
 	for (unsigned arm = EXPERIMENT_AGAIN; arm < p->trial.n_arms; arm++) {
 		struct effect_interval i = experiment_effect(p, arm);
 
@@ -114,6 +122,7 @@ static void print_text(const struct experiment *p)
 		table_cell(&table, "%s", percent(b, i.low));
 		table_cell(&table, "%s", percent(c, i.high));
 		table_cell(&table, "%llu", (unsigned long long)i.n);
+		table_cell(&table, "%s", verdict(&i));
 	}
 	table_print(&table, stdout);
 	table_fini(&table);

@@ -146,12 +146,6 @@ static int live_apply(struct planning *p)
 	return code == EXIT_FINE ? last : code;
 }
 
-static void figures_fini(struct class_figures *figures)
-{
-	for (size_t i = 0; i < figures->n; i++)
-		free(figures->of[i].name);
-}
-
 int planning_live(struct planning *p)
 {
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
@@ -163,7 +157,5 @@ int planning_live(struct planning *p)
 	if (code == EXIT_FINE)
 		code = p->print_table ? print_table(p) : p->apply ? live_apply(p) : plan_probing(p);
 	plan_live_free(p->live);
-	figures_fini(&p->weights);
-	figures_fini(&p->minimums);
 	return code;
 }

@@ -471,25 +471,37 @@ int plan_probing(const struct planning *p)
 	return found > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
 }
 
+/* Returns the exit code. */
+static int plan_do(struct planning *p)
+{
+	const char *wrong = plan_wrong(p);
+	int code;
+
+	if (wrong)
+		return plan_end(EXIT_USAGE, wrong);
+	if (p->common.n_words == 0)
+		return planning_live(p);
+	code = plan_read(p);
+	if (code != EXIT_FINE)
+		return code;
+	return p->reduce ? plan_reduced(p) : plan_probing(p);
+}
+
+static void figures_fini(struct class_figures *figures)
+{
+	for (size_t i = 0; i < figures->n; i++)
+		free(figures->of[i].name);
+}
+
 int plan_main(int argc, char **argv)
 {
 	struct planning p = {.most = PLANS_DEFAULT, .duration_ns = UINT64_C(5000000000)};
 	int code = options_parse(argc, argv, &plan_usage, &p, &p.common);
-	const char *wrong;
 
-	if (code >= 0)
-		return code;
-	wrong = plan_wrong(&p);
-	if (wrong)
-		return plan_end(EXIT_USAGE, wrong);
-	if (p.common.n_words == 0) {
-		code = planning_live(&p);
-		plan_table_fini(&p.table);
-		return code;
-	}
-	code = plan_read(&p);
-	if (code == EXIT_FINE)
-		code = p.reduce ? plan_reduced(&p) : plan_probing(&p);
+	if (code < 0)
+		code = plan_do(&p);
+	figures_fini(&p.weights);
+	figures_fini(&p.minimums);
 	plan_table_fini(&p.table);
 	return code;
 }
