@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/status-line.h"
 #include "pathmap/grammar/directive.h"
 #include "node-agent/store/monitor.h"
 #include "pathmap/base/folder-base.h"
@@ -231,6 +232,7 @@ static ssize_t messages_write(void *arg, const char *text, size_t n)
 	bool said;
 
 	(void)arg;
+	status_line_clear();
 	memcpy(clean, begun, n_begun);
 	memcpy(clean + n_begun, text, n);
 	while (i < all) {

@@ -64,15 +64,21 @@ says_critical() {
 	return 1
 }
 
-# Both at once. They say it while they look, and at the end.
+# All at once, at the end; on a terminal also while they look, in a line of its own that goes when others come.
 says_cost() {
-	local text='looks a second; slowdown about [0-9.]* %'
+	local text='looks a second; slowdown about [0-9.]* %' bare=$tap_dir/bare
 
 	bed_start text evspace heartbeat --run iterate --duration 4s
 	bed_start json evspace events --run iterate --duration 4s --json
-	bed_wait text && bed_wait json && bed_ended text 0 && bed_ended json 0 &&
+	bed_start typed env TERM=xterm script -qefc "evspace events --run iterate --select '/**/collective' --duration 7s" /dev/null
+	bed_wait text && bed_wait json && bed_wait typed && bed_ended text 0 && bed_ended json 0 && bed_ended typed 0 &&
 		tap_printed "$bed_dir/text.err" -- "$text" &&
-		tap_printed "$bed_dir/json.out" -- '"type":"cost","rate_hz":[0-9.]*,"slowdown":[0-9.e-]*,'
+		tap_printed "$bed_dir/json.out" -- '"type":"cost","rate_hz":[0-9.]*,"slowdown":[0-9.e-]*,' || return
+	sed 's/\r\x1b\[K/\n@/g; s/\r//g' "$bed_dir/typed.out" >"$bare"
+	grep -q "^@[0-9.]* $text" "$bare" && grep -q "^@[^@]* MPI_Allreduce #" "$bare" && grep -q "^[0-9.]* $text.* by what" "$bare" &&
+		! grep '. looks a second.*MPI_\|MPI_.*looks a second' "$bare" && return
+	cat "$bare"
+	return 1
 }
 
 # An interval for each arm, and 0 for the slowdown of nothing is not far off: within what could be seen.
@@ -104,7 +110,8 @@ finds_planted() {
 
 # A consumer with a budget looks and pauses in turn, by the program's collectives, and says which rate that allows; modes stay.
 keeps_budget() {
-	bed_until grep -q 'which slow' "$bed_dir/budget.err" && modes planted | grep -q '"mode":"time"' &&
+	bed_until grep -q 'which slow' "$bed_dir/budget.err" &&
+		bed_until grep -q '^evspace heartbeat: [0-9.]* looks a second; slowdown' "$bed_dir/budget.err" && modes planted | grep -q '"mode":"time"' &&
 		bed_kill INT budget && bed_wait budget && modes planted | grep -q '"mode":"time"' && return
 	modes planted
 	cat "$bed_dir/budget.err"
@@ -142,19 +149,20 @@ tap_case "... which is one that there is" tap_says 2 "it is idle, batch or norma
 tap_case "one experiment at a time, which Ctrl-C ends" is_alone
 tap_case "the command of another one is killed" is_killed
 bed_until is_collected steady 'p2p@[^ ]*' 1
-bed_start direct evspace heartbeat --run steady --rate 20 --budget 1%
+bed_start direct evspace heartbeat --run steady --rate 20 --budget 1% --json
 tap_case "without an experiment: what events, agents, links and views cost" tap_says 0 'slowdown about [0-9.]* %.* to ' evspace perturb --run iterate --duration 1s
 tap_case "... as JSON" direct_json
 tap_case "... with what an event costs" grep -q '"channel":"collective","events":[0-9]*,"timed":[1-9][0-9]*,"interrupted":[0-9]*,"event_ns":[0-9.]*,' "$tap_dir/said"
 tap_case "... with how much of it was on the rank that arrived last in collectives" says_critical
 tap_case "... and the slowdown" grep -q '"type":"cost","rate_hz":null,"slowdown":[0-9.e-]*,"low":[0-9.e-]*,"high":[0-9.e-]*,' "$tap_dir/said"
-tap_case "consumers say what they cost" says_cost
+tap_case "consumers say what they cost, on a terminal while they look" says_cost
 tap_case "what it does not honour is refused" tap_says 2 "no option '--count'" evspace perturb --run iterate --count 3
 tap_case "... and so is a rate without looking" tap_says 2 'needs --ab' evspace perturb --run iterate --rate 3
 tap_case "no longer than a lease can be: 2" tap_says 2 'at most: shorten --ab' evspace perturb --run iterate --ab 60m
 tap_case "budgets that are none: 2" wrong_budgets
 tap_case "a program without collectives: 1" tap_says 1 'makes no collectives on MPI_COMM_WORLD' evspace perturb --run steady --ab 1s
 tap_case "... whose budget is kept by direct cost" bed_until grep -q 'cannot be measured on the program (it makes no collectives' "$bed_dir/direct.err"
+tap_case "... and which says what it costs while it looks" bed_until grep -q '"type":"cost","rate_hz":[0-9.]*,.*"budget":0.01,"measured":null,' "$bed_dir/direct.out"
 bed_kill INT direct
 kill -TERM "$(bed_pid steady)"
 tap_case "the experiment of the command that was killed ends by its lease" bed_until all_traced

@@ -50,6 +50,11 @@ json_t *json_figure(double value)
 	return isfinite(value) && value >= 0 ? json_real(value) : json_null();
 }
 
+json_t *json_number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
+
 json_t *json_process(int32_t number)
 {
 	return number == TUPLE_NO_PEER || number == TUPLE_ANY_PEER ? json_null()

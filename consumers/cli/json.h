@@ -21,6 +21,9 @@ json_t *json_count(uint64_t n);
 /** What is measured or computed: with a point always; null below 0. */
 json_t *json_figure(double value);
 
+/** The same where below 0 is fine; null if it is not finite. */
+json_t *json_number(double value);
+
 /** A rank, a task or a peer; null: none, or not known yet. */
 json_t *json_process(int32_t number);
 

@@ -1,45 +1,48 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What looking and collecting cost the program while a command looks: asked at the begin and at the
- * end, for the line that every consumer ends with. */
+/* What looking and collecting cost the program while a command looks: asked now and then, and said:
+ * on a terminal as its status line, else as a line on stderr, or as a JSON object; and once more at
+ * the end. */
 #ifndef EVSPACE_TOLL_H
 #define EVSPACE_TOLL_H
 
-#include <jansson.h>
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "consumers/client/evspace-control.h"
 
 struct toll;
 
-/** Asks on a connection of its own, of the run and at the agent in @look, which must outlive it.
- * Nothing is asked yet. */
-struct toll *toll_new(const struct evspace_options *look);
+/** Of the run @run (NULL: the only one), asked on @connection, which must outlive it. */
+struct toll *toll_new(struct evspace_connection *connection, const char *run);
+
+/** Of what @client looks at, asked on its connection, and said for @command ("events"), in
+ * JSON or not; all must outlive it. */
+struct toll *toll_of(struct evspace_client *client, const char *command, bool json);
 
 /** NULL is fine. */
 void toll_free(struct toll *toll);
 
-/** Call it with each wave: once a second has passed it asks for the first time, so that short looks
- * cost nothing more. NULL is fine. */
+/** Call it with each wave, when it was shown: says what there is to say, and asks when it is time;
+ * nothing waits. Before anything is shown, status_line_clear() is due. NULL is fine. */
 void toll_step(struct toll *toll);
 
+/** Ask for the last time, and say what looking has cost in all, if it was long enough to know. */
+void toll_end(struct toll *toll);
+
 /**
- * Ask, and wait for the answer. Returns 0, or -1: there is none, and toll_why() says why. The first
- * one is what later ones are compared with; @show gets all of an answer, and may be NULL.
+ * Ask, and wait for the answer. Returns EVSPACE_FINE, or why there is none; then toll_why() says
+ * more. The first one is what later ones are compared with; @show gets all of an answer, and may be
+ * NULL.
  */
-int toll_ask(struct toll *toll, void (*show)(const struct evspace_costs *costs, void *arg),
-	     void *arg);
+enum evspace_failure toll_ask(struct toll *toll,
+			      void (*show)(const struct evspace_costs *costs, void *arg),
+			      void *arg);
 const char *toll_why(const struct toll *toll);
 
 /** What the time between the first and the last answer has cost. Returns 0, or -1: not known. */
 int toll_spent(const struct toll *toll, struct evspace_spent *spent);
 
-/** Print it on stdout as an object with type `cost`; @rate: looks a second, NAN: none. */
-void toll_json(const struct evspace_spent *spent, double rate);
-
-/** Ask for the last time, and say on @out "9.8 looks a second; slowdown about 0.12 % (0.1 to 0.9),
- * …", or, if @json, an object with type `cost` on stdout. Nothing, if too little time has passed,
- * or no agent answers. @waves: looks since the first one. NULL is fine. */
-void toll_say(struct toll *toll, uint64_t waves, bool json, FILE *out);
+/** Print it on stdout as an object with type `cost`, with what is measured for a budget; @rate:
+ * looks a second, NAN: none. */
+void toll_json(const struct toll *toll, const struct evspace_spent *spent, double rate);
 
 #endif

@@ -130,22 +130,6 @@ static const char *only_run(const Evspace__Status *status, bool live)
 	return found;
 }
 
-static const char *run_choose(const Evspace__Status *s, const char *want, const char **why)
-{
-	const char *run = want;
-
-	if (!run[0]) {
-		run = only_run(s, true);
-		if (run && !run[0])
-			run = only_run(s, false);
-		if (!run)
-			*why = "there are several runs: say which (--run; evspace runs lists them)";
-		else if (!run[0])
-			*why = "there is no run here; evspace run starts one";
-	}
-	return *why ? NULL : run;
-}
-
 static bool run_is_there(const Evspace__Status *status, const char *run)
 {
 	for (size_t i = 0; i <= status->n_below; i++) {
@@ -156,6 +140,29 @@ static bool run_is_there(const Evspace__Status *status, const char *run)
 				return true;
 	}
 	return false;
+}
+
+/* The run that is asked about, which is there. Returns NULL with *@none. */
+static const char *run_choose(const Evspace__Status *s, const char *want,
+			      struct evspace_reply *none)
+{
+	const char *run = want;
+
+	if (!run[0]) {
+		run = only_run(s, true);
+		if (run && !run[0])
+			run = only_run(s, false);
+	}
+	none->failure = run ? EVSPACE_NO_RUN : EVSPACE_WRONG;
+	if (!run)
+		none->why = "there are several runs: say which (--run; evspace runs lists them)";
+	else if (!run[0])
+		none->why = "there is no run here; evspace run starts one";
+	else if (!run_is_there(s, run))
+		none->why = "there is no such run; evspace runs lists them";
+	else
+		return run;
+	return NULL;
 }
 
 /* ---- the answer ---- */
@@ -191,15 +198,9 @@ static void price_answered(const struct asker *asker, Evspace__Frame **frame,
 {
 	struct evspace_reply none = {.failure = failure, .why = why};
 	const Evspace__Status *s = *frame ? (*frame)->status : NULL;
-	const char *wrong = NULL, *run = NULL;
+	const char *run = s ? run_choose(s, asker->run, &none) : NULL;
 
-	if (s)
-		run = run_choose(s, asker->run, &wrong);
-	if (run && !run_is_there(s, run))
-		wrong = "there is no such run; evspace runs lists them";
-	if (wrong)
-		none = (struct evspace_reply){.failure = EVSPACE_WRONG, .why = wrong};
-	if (s && !wrong)
+	if (run)
 		tell_costs(asker, s, run);
 	else
 		asker->reply(&none, asker->arg);

@@ -205,22 +205,22 @@ static void critical_print(const struct direct *d, const struct common *common, 
 		critical_text(&share, why);
 }
 
-int direct_run(const struct common *common)
+/* Returns the exit code. */
+static int direct_measure(struct toll *toll, const struct common *common)
 {
 	uint64_t ns = common->duration_ns ? common->duration_ns : WITHIN_NS;
 	const struct timespec time = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
-	struct toll *toll = toll_new(&common->look);
+	enum evspace_failure failure = toll_ask(toll, NULL, NULL);
 	struct direct d = {.json = common->json};
 	struct evspace_spent spent;
 	int code = EXIT_FINE;
 
-	if (toll_ask(toll, NULL, NULL) < 0) {
+	if (failure != EVSPACE_FINE) {
 		fprintf(stderr, "evspace perturb: %s\n", toll_why(toll));
-		toll_free(toll);
-		return EXIT_NO_CONNECTION;
+		return options_failure(failure);
 	}
 	nanosleep(&time, NULL);
-	if (toll_ask(toll, costs_taken, &d) < 0 || toll_spent(toll, &spent) < 0) {
+	if (toll_ask(toll, costs_taken, &d) != EVSPACE_FINE || toll_spent(toll, &spent) < 0) {
 		fprintf(stderr, "evspace perturb: %s\n",
 			toll_why(toll)[0] ? toll_why(toll)
 					  : "no process of the program lives, so that no time has "
@@ -228,12 +228,22 @@ int direct_run(const struct common *common)
 		code = EXIT_BAD_NEWS;
 	} else {
 		if (common->json)
-			toll_json(&spent, NAN);
+			toll_json(toll, &spent, NAN);
 		else
 			spent_text(&spent);
 		critical_print(&d, common, ns);
 	}
-	toll_free(toll);
 	free(d.run);
+	return code;
+}
+
+int direct_run(const struct common *common)
+{
+	struct evspace_connection *connection = evspace_connect(&common->look);
+	struct toll *toll = toll_new(connection, common->look.run);
+	int code = direct_measure(toll, common);
+
+	toll_free(toll);
+	evspace_disconnect(connection);
 	return code;
 }

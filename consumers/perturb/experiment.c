@@ -2,11 +2,13 @@
 /* Makes an experiment: counts collectives, orders blocks, takes what they took, looks in some. */
 #include "consumers/perturb/experiment.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/status-line.h"
 #include "tree/data/clock.h"
 
 #define LOOK_S 1 /* to count collectives, and so often if there are none */
@@ -183,17 +185,21 @@ static int take_blocks(struct experiment *x, int timeout_ms)
 static void print_progress(const struct experiment *x, uint64_t spent_ns)
 {
 	struct effect_interval i = experiment_effect(x, EXPERIMENT_COLLECT);
+	char line[200], effect[100] = "";
 
-	fprintf(stderr, "\r%3.0f of %.0f s, %llu rounds: collecting %+.2f %% (%+.2f to %+.2f)   ",
-		(double)spent_ns / 1e9, (double)x->ab_ns / 1e9, (unsigned long long)i.n,
-		i.estimate * 100, i.low * 100, i.high * 100);
+	if (isfinite(i.low))
+		snprintf(effect, sizeof(effect), ": collecting %+.2f %% (%+.2f to %+.2f)",
+			 i.estimate * 100, i.low * 100, i.high * 100);
+	snprintf(line, sizeof(line), "%.0f of %.0f s, %llu rounds%s", (double)spent_ns / 1e9,
+		 (double)x->ab_ns / 1e9, (unsigned long long)i.n, effect);
+	status_line_show(line);
 }
 
 /* Returns EXIT_FINE, or the exit code after a message. */
 static int experiment_measure(struct experiment *x)
 {
 	uint64_t since = clock_mono_ns(), spent = 0, said = 0;
-	bool shows = isatty(STDERR_FILENO) && !x->common.json;
+	bool shows = status_line_is_possible() && !x->common.json;
 	int rc = 1;
 
 	x->waves = 0;
@@ -217,8 +223,7 @@ static int experiment_measure(struct experiment *x)
 			said = spent;
 		}
 	}
-	if (shows)
-		fputs("\n", stderr);
+	status_line_clear();
 	if (rc < 0)
 		return experiment_end(x, EXIT_NO_CONNECTION, evspace_why(x->told));
 	if (x->unnumbered)

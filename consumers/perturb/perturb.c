@@ -80,11 +80,6 @@ static const char *percent(char buf[UNIT_TEXT], double share)
 	return buf;
 }
 
-static json_t *json_share(double share)
-{
-	return isfinite(share) ? json_real(share) : json_null();
-}
-
 static const char *verdict(const struct effect_interval *i)
 {
 	return i->low > 0 ? "slower" : i->high < 0 ? "faster" : "cannot tell";
@@ -97,9 +92,9 @@ static void print_json(const struct experiment *p)
 
 		json_print(json_pack("{s:s,s:s,s:I,s:o,s:o,s:o,s:o,s:s,s:f,s:i,s:i}", "type",
 				     "effect", "arm", arm_names[arm], "rounds", (json_int_t)i.n,
-				     "slowdown", json_share(i.n ? i.estimate : NAN), "low",
-				     json_share(i.low), "high", json_share(i.high), "visible",
-				     json_share(i.visible), "verdict", verdict(&i), "confidence",
+				     "slowdown", json_number(i.n ? i.estimate : NAN), "low",
+				     json_number(i.low), "high", json_number(i.high), "visible",
+				     json_number(i.visible), "verdict", verdict(&i), "confidence",
 				     EXPERIMENT_CONFIDENCE, "length", (int)p->trial.length,
 				     "processes", (int)p->processes),
 			   stdout);

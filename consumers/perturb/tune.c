@@ -221,11 +221,6 @@ static int tune_all(struct tune *t)
 
 /* ---- output ---- */
 
-static json_t *json_bound(double factor)
-{
-	return isfinite(factor) ? json_real(factor) : json_null();
-}
-
 static void print_json(const struct tune *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
@@ -234,8 +229,8 @@ static void print_json(const struct tune *t)
 		json_print(json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:o,s:o,s:I,s:b}", "type", "point",
 				     "tree", t->of[i].tree, "mode", t->of[i].mode, "asked_hz",
 				     t->of[i].asked_hz, "rate_hz", p->rate_hz, "slowdown",
-				     p->slowdown, "low", json_bound(p->low), "high",
-				     json_bound(p->high), "rounds", (json_int_t)t->of[i].rounds,
+				     p->slowdown, "low", json_number(p->low), "high",
+				     json_number(p->high), "rounds", (json_int_t)t->of[i].rounds,
 				     "best", p->best),
 			   stdout);
 	}

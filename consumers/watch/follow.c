@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/cli/status-line.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
 
@@ -49,7 +50,7 @@ static bool follow_is_over(struct follower *f, bool any)
 /* ---- the waves ---- */
 
 /* Wait for the next wave. Returns 1 when it has come, 0 when interrupted or the time is over, or
- * -1. */
+ * -1. The screen is free then. */
 static int follow_next(struct follower *f)
 {
 	uint64_t now;
@@ -66,6 +67,7 @@ static int follow_next(struct follower *f)
 		else
 			rc = evspace_next(f->client, INT_MAX);
 	} while (rc == 0 && f->end_ns && clock_mono_ns() >= f->end_ns);
+	status_line_clear();
 	return rc;
 }
 
@@ -108,12 +110,11 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 
 	snprintf(name, sizeof(name), "evspace %s", f->command);
 	options_catch_signals(f->client);
-	f->toll = toll_new(&f->common.look);
+	f->toll = toll_of(f->client, f->command, f->common.json);
 	if (f->common.duration_ns)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
 	while ((rc = follow_next(f)) > 0) {
 		follow_begin(f, seen);
-		toll_step(f->toll);
 		options_note_remapped(f->command, &f->common, f->client);
 		f->loss.lost += evspace_wave(f->client)->lost;
 		f->loss.read += evspace_wave(f->client)->read;
@@ -124,6 +125,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		f->unread = fflush(stdout) != 0 || ferror(stdout);
 		if (f->unread)
 			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
+		toll_step(f->toll);
 		last = follow_is_last(f, seen);
 		rc = standing_take(&f->standing, name, &f->common, f->client, last);
 		if (rc >= 0)
@@ -186,11 +188,8 @@ void follow_tell_loss(struct follower *f)
 
 void follow_tell_cost(struct follower *f)
 {
-	struct evspace_counts n;
-
-	evspace_counts(f->client, &n);
 	if (!f->unread)
-		toll_say(f->toll, n.waves, f->common.json, stderr);
+		toll_end(f->toll);
 	toll_free(f->toll);
 	f->toll = NULL;
 }

@@ -8,6 +8,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/watch/heartbeat.h"
 #include "consumers/cli/options.h"
+#include "consumers/cli/status-line.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
 
@@ -212,13 +213,13 @@ static int look_once(struct heartbeat *h)
 	if (h->end_ns)
 		left = (int)((h->end_ns - now) / 1000000u) + 1;
 	rc = evspace_next(h->client, left);
+	status_line_clear();
 	if (rc == 0 &&
 	    ((h->end_ns && clock_mono_ns() >= h->end_ns) || (heartbeat_is_waiting(h) && !h->check)))
 		return look_end(h);
 	if (rc <= 0)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
-	toll_step(h->toll);
 	heartbeat_take(h);
 	/* one look shows whether a thread is stuck; that all make progress takes the whole time */
 	if (h->check)
@@ -232,6 +233,7 @@ static int look_once(struct heartbeat *h)
 		return 1;
 	if ((h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
 		return 0;
+	toll_step(h->toll);
 	return h->code < 0 && !h->ended && !is_last(h);
 }
 
@@ -280,7 +282,6 @@ int heartbeat_main(int argc, char **argv)
 		.code = -1,
 		.run = "",
 	};
-	struct evspace_counts counts;
 	int code = options_parse(argc, argv, &heartbeat_usage, &h, &h.common);
 
 	if (code < 0)
@@ -296,13 +297,12 @@ int heartbeat_main(int argc, char **argv)
 		heartbeat_limit(&h);
 	if (h.common.duration_ns)
 		h.end_ns = clock_mono_ns() + h.common.duration_ns;
-	h.toll = toll_new(&h.common.look);
+	h.toll = toll_of(h.client, "heartbeat", h.common.json);
 	h.redraw = isatty(STDOUT_FILENO) && !h.common.json;
 	h.colour = h.redraw && !getenv("NO_COLOR");
 	code = heartbeat_look(&h);
 	heartbeat_summary(&h);
-	evspace_counts(h.client, &counts);
-	toll_say(h.toll, counts.waves, h.common.json, stderr);
+	toll_end(h.toll);
 	toll_free(h.toll);
 	options_close(&h.common, h.client);
 	thread_states_fini(&h.thread_states);
