@@ -34,7 +34,8 @@ is_alone() {
 	bed_until eval 'modes | grep -q trial' || { cat "$bed_dir/first.err"; return 1; }
 	tap_says 1 'an experiment is under way by' evspace perturb --run iterate --ab 1s --block 100ms &&
 		tap_printed "$tap_dir/said" -- 'evspace perturb without --ab measures directly' &&
-		tap_says 1 'an experiment is under way by' evspace collect --run iterate --class p2p off &&
+		tap_says 1 'an experiment is under way by .* for up to [0-9]* s more$' evspace collect --run iterate --class p2p off &&
+		[ "$(wc -l <"$tap_dir/said")" -eq 1 ] &&
 		bed_kill INT first && bed_wait first
 	grep -q '^off again' "$bed_dir/first.out" && bed_until all_traced
 }

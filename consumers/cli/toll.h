@@ -22,7 +22,7 @@ struct toll *toll_of(struct evspace_client *client, const char *command, bool js
 void toll_free(struct toll *toll);
 
 /** Call it with each wave, when it was shown: says what there is to say, and asks when it is time;
- * nothing waits. Before anything is shown, status_line_clear() is due. NULL is fine. */
+ * nothing waits. Before anything is shown, status_line_clear() is due. */
 void toll_step(struct toll *toll);
 
 /** Ask for the last time, and say what looking has cost in all, if it was long enough to know. */

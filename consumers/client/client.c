@@ -35,11 +35,11 @@ static void on_wake(evutil_socket_t fd, short what, void *arg)
 {
 	uint64_t times;
 
+	(void)what;
+	(void)arg;
 	/* else it wakes the loop again at once */
 	if (read(fd, &times, sizeof(times)) < 0)
 		return;
-	(void)what;
-	(void)arg;
 }
 
 /* Without waiting. */

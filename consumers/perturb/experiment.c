@@ -14,9 +14,6 @@
 #define LOOK_S 1 /* to count collectives, and so often if there are none */
 #define LOOKS  5u
 
-/* What is possible where there can be no experiment. */
-#define EXPERIMENT_ELSE "; evspace perturb without --ab measures directly"
-
 volatile sig_atomic_t experiment_stopped;
 
 static void on_signal(int number)
@@ -63,11 +60,15 @@ static void trial_answered(const struct evspace_reply *reply, void *arg)
 		return;
 	for (size_t i = 0; i < reply->switched->n_hosts; i++) {
 		const struct evspace_host_reply *h = &reply->switched->hosts[i];
+		unsigned n = h->missing ? 1 : h->processes - h->changed;
 
-		if (h->missing || h->text[0])
-			fprintf(stderr, "%s: %s: %s\n", x->command, h->name,
-				h->text[0] ? h->text : h->missing);
-		x->refused += h->missing ? 1 : h->processes - h->changed;
+		if (n > 0 && x->refused == 0)
+			snprintf(x->why, sizeof(x->why),
+				 "there is no experiment: %s: %s" EXPERIMENT_ELSE, h->name,
+				 h->text[0]   ? h->text
+				 : h->missing ? h->missing
+					      : "it has not begun there");
+		x->refused += n;
 	}
 }
 
@@ -243,8 +244,7 @@ int experiment_run(struct experiment *x)
 	if (!order(x))
 		code = x->code;
 	else if (x->refused)
-		code = experiment_end(x, EXIT_BAD_NEWS,
-				      "the experiment did not begin everywhere" EXPERIMENT_ELSE);
+		code = experiment_end(x, EXIT_BAD_NEWS, x->why);
 	else
 		code = experiment_measure(x);
 	x->trial.n_arms = 0;

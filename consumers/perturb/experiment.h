@@ -23,6 +23,9 @@ enum experiment_arm {
 	EXPERIMENT_ARMS
 };
 
+/** What is possible where there can be no experiment, after a message that says why. */
+#define EXPERIMENT_ELSE "; evspace perturb without --ab measures directly"
+
 /** One of them, or several in turn. Zeroed but for the first five. */
 struct experiment {
 	const char *command; /* "evspace perturb" */
@@ -34,7 +37,8 @@ struct experiment {
 	struct evspace_client *told, *view; /* of the blocks; of the observing arm, or NULL */
 	uint64_t calls;			    /* collectives of all processes */
 	unsigned processes;
-	unsigned refused; /* processes in which it did not begin */
+	unsigned refused; /* processes in which it did not begin … */
+	char why[512];	  /* … and the reason of the first */
 	bool unnumbered;  /* ranks may count blocks differently: it is of no use */
 	struct evspace_trial trial;
 	struct blocks *blocks;

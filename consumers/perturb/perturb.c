@@ -136,7 +136,8 @@ static int perturb_report(struct experiment *p)
 	if (experiment_effect(p, EXPERIMENT_AGAIN).n < EFFECT_PAIRS_LEAST)
 		fprintf(stderr,
 			"evspace perturb: %llu rounds are too few for an interval, which needs %u: "
-			"measure longer (--ab), or in shorter blocks (--block)\n",
+			"measure longer (--ab), or in shorter blocks (--block)" EXPERIMENT_ELSE
+			"\n",
 			(unsigned long long)experiment_effect(p, EXPERIMENT_AGAIN).n,
 			EFFECT_PAIRS_LEAST);
 	if (p->common.json)

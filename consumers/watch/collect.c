@@ -283,10 +283,10 @@ static bool bad_news(const struct collect_run *c, const struct evspace_switched 
 	}
 	if (processes(s) == 0 && !s->run[0])
 		fprintf(stderr, "evspace collect: there is no run yet\n");
-	else if (processes(s) == 0)
+	else if (processes(s) == 0 && !bad)
 		fprintf(stderr, "evspace collect: no %sprocess of run %s that the view selects\n",
 			changes(c) ? "living " : "", s->run);
-	else if (changes(c) && changed == 0)
+	else if (processes(s) > 0 && changes(c) && changed == 0)
 		fprintf(stderr,
 			"evspace collect: no process of run %s has used such a class yet: switch "
 			"the whole group (without @), or see what there is: evspace collect\n",

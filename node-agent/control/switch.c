@@ -277,7 +277,7 @@ static int switch_process(struct carrying *c, char *why, size_t n)
 	c->control = segment_control_map(&c->s->segment);
 	rc = c->control ? segment_guarded(switch_guarded, c) : -1;
 	if (rc < 0)
-		snprintf(why, n, "%s (pid %d) cannot be switched: %.72s", c->s->name,
+		snprintf(why, n, "%s (pid %d) cannot be switched: %.160s", c->s->name,
 			 (int)c->s->pid, c->e.text[0] ? c->e.text : strerror(errno));
 	segment_control_unmap(c->control);
 	return rc ? -1 : 0;

@@ -18,7 +18,7 @@ struct fanout_command;
 /** The result of a command on a host, in words. */
 struct fanout_command_said {
 	char run[64];
-	char why[160];
+	char why[256];
 };
 
 /** What the process provides that carries out commands. Outlives them. */
