@@ -121,6 +121,12 @@ static void costs_take(struct plan_live *live)
 			(double)counts.cpu_us / 1e6 / (double)counts.waves / (double)w->processes;
 }
 
+void class_figures_fini(struct class_figures *figures)
+{
+	for (size_t i = 0; i < figures->n; i++)
+		free(figures->of[i].name);
+}
+
 struct plan_live *plan_live_new(const struct common *common, const struct class_figures *weights,
 				const struct class_figures *minimums, int *code)
 {

@@ -20,6 +20,9 @@ struct class_figures {
 	size_t n;
 };
 
+/** Free what they own. */
+void class_figures_fini(struct class_figures *figures);
+
 struct plan_live;
 
 /** Connect, and find how many processes there are, and what an event and a probe cost them. @code

@@ -487,12 +487,6 @@ static int plan_do(struct planning *p)
 	return p->reduce ? plan_reduced(p) : plan_probing(p);
 }
 
-static void figures_fini(struct class_figures *figures)
-{
-	for (size_t i = 0; i < figures->n; i++)
-		free(figures->of[i].name);
-}
-
 int plan_main(int argc, char **argv)
 {
 	struct planning p = {.most = PLANS_DEFAULT, .duration_ns = UINT64_C(5000000000)};
@@ -500,8 +494,8 @@ int plan_main(int argc, char **argv)
 
 	if (code < 0)
 		code = plan_do(&p);
-	figures_fini(&p.weights);
-	figures_fini(&p.minimums);
+	class_figures_fini(&p.weights);
+	class_figures_fini(&p.minimums);
 	plan_table_fini(&p.table);
 	return code;
 }
