@@ -22,6 +22,7 @@
 #include "node-agent/source/source.h"
 #include "node-agent/control/survey.h"
 #include "node-agent/control/trials.h"
+#include "node-agent/control/shares.h"
 #include "node-agent/control/waits.h"
 #include "pathmap/plan/holding.h"
 #include "tree/scope/child.h"
@@ -245,6 +246,7 @@ static void agent_map_changed(struct session_host *sessions)
 	here->map = sessions->active_map->map;
 	here->placed = pathmap_places_ranks(sessions->active_map->map);
 	here->holds = holding_list(sessions->active_map->map, here->node);
+	shares_total(sessions->shares, pathmap_budget(here->map));
 	if (!a->reaper)
 		return;
 	fetches_free(a->fetches);
@@ -272,7 +274,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.keep = o->monitored,
 	});
 	LIST_INIT(&a->scopes_shared);
-	LIST_INIT(&a->trunks);
+	LIST_INIT(&a->trunks.all);
 	LIST_INIT(&a->fetched);
 	LIST_INIT(&a->streams);
 	a->scopes = (struct scope_host){
@@ -290,6 +292,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.source_free = agent_source_free,
 		.arg = a,
 	};
+	/* of nobody yet: its lists are empty */
 	a->sessions = (struct session_host){
 		.sources = &a->sources,
 		.scopes = &a->scopes,
@@ -297,14 +300,13 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.born_ns = clock_mono_ns(),
 		.retention_ns = o->retention_ns,
 		.above = o->above,
+		.monitor = a->monitor,
+		.active_map = a->active_map,
+		.shares = shares_new(a->base),
+		.map_changed = agent_map_changed,
+		.rests = agent_rests,
+		.arg = a,
 	};
-	LIST_INIT(&a->sessions.sessions);
-	LIST_INIT(&a->sessions.views);
-	a->sessions.monitor = a->monitor;
-	a->sessions.active_map = a->active_map;
-	a->sessions.map_changed = agent_map_changed;
-	a->sessions.rests = agent_rests;
-	a->sessions.arg = a;
 	a->sessions.remap = remap_new(&a->sessions);
 	a->sessions.survey = survey_new(a->base, &a->sources);
 	a->sessions.trials = trials_new(a->base, &a->sources);
@@ -364,6 +366,7 @@ void agent_free(struct agent *a)
 	survey_free(a->sessions.survey);
 	trials_free(a->sessions.trials);
 	waits_free(a->sessions.waits);
+	shares_free(a->sessions.shares);
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	reaper_free(a->reaper);

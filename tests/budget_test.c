@@ -214,7 +214,7 @@ static void outcome_step(struct outcome *o, unsigned i)
 static struct outcome world_run(struct world *w, bool alone)
 {
 	struct budget_direct direct = {.wave_s = w->p.wave_s, .latency_s = 0.01, .alone = alone};
-	struct budget_plan plan = {0.01, 200, true};
+	struct budget_plan plan = {.share = 0.01, .most_hz = 200, .urgency = true};
 	struct outcome o = {0};
 	double cost;
 
@@ -260,6 +260,80 @@ static void levers_come_to_rest(void)
 	CU_ASSERT(idle > RUNS);
 }
 
+/* Whoever comes and goes: looking costs all of them together what is left of the total, and each of
+ * them its part by weight; events are paid once. */
+static void totals_are_shared(void)
+{
+	for (uint64_t seed = 1; seed <= 100; seed++) {
+		uint64_t state = seed;
+		double total = 1e-3 * (double)(1 + random_below(&state, 50)), weights = 0, left = 0;
+		double collecting = total * (double)random_below(&state, 80) / 100;
+		unsigned n = 1 + (unsigned)random_below(&state, 6);
+		double weight[6];
+
+		for (unsigned i = 0; i < n; i++)
+			weights += weight[i] = 1 + (double)random_below(&state, 9);
+		for (unsigned i = 0; i < n; i++) {
+			struct budget_plan plan = {.most_hz = 1e4};
+			struct budget_direct direct = {.wave_s = 1e-4, .alone = true};
+
+			budget_shared(0, total, total * weight[i] / weights, collecting, &plan,
+				      &direct);
+			CU_ASSERT_DOUBLE_EQUAL((plan.share - direct.collecting) * weights,
+					       weight[i] * (total - collecting), 1e-12);
+			left += plan.share - direct.collecting;
+		}
+		CU_ASSERT_DOUBLE_EQUAL(left, total - collecting, 1e-12);
+	}
+}
+
+/* One's own budget counts where it leaves less. */
+static void own_budgets_count_too(void)
+{
+	struct budget_direct direct = {.wave_s = 1e-4};
+	struct budget_plan plan = {.most_hz = 1e4};
+
+	budget_shared(0.02, 0.01, 0.005, 0.002, &plan, &direct);
+	CU_ASSERT_EQUAL(plan.share, 0.005);
+	CU_ASSERT_EQUAL(plan.total, 0.01);
+	CU_ASSERT_DOUBLE_EQUAL(direct.collecting, 0.001, 1e-15);
+	budget_shared(0.003, 0.01, 0.005, 0.002, &plan, &direct);
+	CU_ASSERT_EQUAL(plan.share, 0.003);
+	CU_ASSERT_EQUAL(plan.total, 0);
+	CU_ASSERT_EQUAL(plan.part, 0.005);
+	CU_ASSERT_EQUAL(direct.collecting, 0.002);
+	budget_shared(0.003, 0, 0, 0.002, &plan, &direct);
+	CU_ASSERT_EQUAL(plan.share, 0.003);
+	CU_ASSERT_EQUAL(plan.part, 0);
+}
+
+/* Measured or not: with another share the rate changes as much, at once; beyond what the entry lets
+ * through it does not go. */
+static void rates_follow_shares(void)
+{
+	struct plant p = {.noise = 0.001, .cost = 1e-5, .seed = 7};
+	struct budget_direct direct = {.wave_s = 1e-4};
+	struct budget_plan plan = {.share = 0.004, .total = 0.016, .part = 0.004};
+	struct budget b;
+	double before;
+
+	budget_begin(&b, &plan, &direct);
+	for (unsigned i = 0; i < 600; i++) {
+		budget_pair(&b, log1p(p.cost * b.levers.rate_hz) + p.noise * noise(&p),
+			    b.levers.rate_hz);
+		budget_step(&b, &direct);
+	}
+	/* a wave costs a tenth of its processor time: all of the part could be spent */
+	CU_ASSERT(b.levers.rate_hz > 30 && b.levers.rate_hz <= 40);
+	before = b.levers.rate_hz;
+	b.plan.share = b.plan.part = 0.001;
+	CU_ASSERT(budget_step(&b, &direct));
+	CU_ASSERT_EQUAL(b.why, BUDGET_SHARED);
+	CU_ASSERT(b.levers.rate_hz < before / 3.9 && b.levers.rate_hz <= 10);
+	CU_ASSERT(!budget_fits(&b));
+	CU_ASSERT(!budget_step(&b, &direct));
+}
+
 static void shares_are_read(void)
 {
 	static const char *const wrong[] = {"",	   "-1%",  "0", "nan", "inf",
@@ -295,6 +369,9 @@ static CU_TestInfo cases[] = {
 	{"no more than wanted", no_more_than_wanted},
 	{"collecting may take all of it", collecting_may_take_all},
 	{"levers come to rest, whatever a program costs", levers_come_to_rest},
+	{"a total is shared by weight, less what events cost", totals_are_shared},
+	{"a budget of one's own counts where it is less", own_budgets_count_too},
+	{"rates follow shares", rates_follow_shares},
 	{"no other point beats the best", the_best_are_marked},
 	{"budgets are read", shares_are_read},
 	CU_TEST_INFO_NULL,

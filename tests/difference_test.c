@@ -141,6 +141,18 @@ static void recordings(void)
 		cluster, mapping, lines, 1);
 }
 
+static void budgets(void)
+{
+	const char *const lines[] = {
+		"consumers may slow a run down by 2.5 % together instead of anything",
+		NULL,
+	};
+
+	differs("application demo { ranks rank[0-3]; budget 2.5%; view v { select /**; read "
+		"stream; } }",
+		cluster, mapping, lines, 1);
+}
+
 /* ---- indexes ---- */
 
 static uint32_t index_of(const struct plan_place *place, const char *node)
@@ -362,6 +374,7 @@ static CU_TestInfo cases[] = {
 	{"nodes that come, go and move", nodes},
 	{"views and their stages", views},
 	{"what is collected", recordings},
+	{"what consumers may spend", budgets},
 	{"a node has one index in all views and maps", indexes},
 	{"indexes come to an end", indexes_end},
 	{"indexes of nodes that are gone are free again", indexes_are_free_again},

@@ -57,7 +57,7 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
-	tests/budget_test tests/critical_test tests/effect_test tests/entropy_window_test tests/phase_test \
+	tests/budget_test tests/bucket_test tests/critical_test tests/effect_test tests/entropy_window_test tests/phase_test \
 	tests/urgency_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
@@ -144,7 +144,7 @@ script_tests = \
 	tests/elements_test.sh tests/properties_test.sh \
 	tests/hurry_test.sh tests/ended_test.sh \
 	tests/failure_test.sh \
-	tests/urgency_test.sh \
+	tests/shares_test.sh tests/urgency_test.sh \
 	tests/fault_test.sh \
 	tests/folder_test.sh \
 	tests/fortran_test.sh \
@@ -283,6 +283,7 @@ tests_lateness_test_SOURCES = tests/lateness_test.c tests/random.h
 tests_lateness_test_LDADD = $(LDADD) -lm
 tests_budget_test_SOURCES = tests/budget_test.c tests/random.h
 tests_budget_test_LDADD = $(LDADD) -lm
+tests_bucket_test_LDADD = $(LDADD) -lm
 tests_effect_test_LDADD = $(LDADD) -lm
 tests_critical_test_SOURCES = tests/critical_test.c tests/random.h
 tests_critical_test_LDADD = $(LDADD) -lm
@@ -468,7 +469,7 @@ check_PROGRAMS += tests/attacker
 check_PROGRAMS += tests/version-proxy
 tests_attacker_SOURCES = tests/attacker.c tests/attacker-orders.c tests/attacker-orders.h
 tests_attacker_LDADD = $(EVSPACE_LIBS)
-check_PROGRAMS += tests/crowd tests/hostile tests/opener tests/pulse
+check_PROGRAMS += tests/crowd tests/greedy tests/hostile tests/opener tests/pulse
 tests_crowd_SOURCES = tests/crowd.c node-agent/collect/core/modules.c node-agent/collect/core/modules.h
 tests_crowd_LDADD = $(EVSPACE_LIBS)
 tests_hostile_SOURCES = tests/hostile.c tests/random.h tests/random-frame.c tests/random-frame.h \

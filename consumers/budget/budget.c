@@ -36,11 +36,24 @@ static double clamp(double x, double least, double most)
 	return x < least ? least : x > most ? most : x;
 }
 
-static double rate_most(const struct budget *b)
+static double rate_wanted(const struct budget *b)
 {
 	double most = lever_rows[LEVER_RATE].most;
 
 	return b->plan.most_hz > 0 && b->plan.most_hz < most ? b->plan.most_hz : most;
+}
+
+/* Beyond that asks would wait at the entry. */
+static double rate_held(const struct budget *b)
+{
+	return b->plan.part > 0 && b->direct.wave_s > 0 ? AIM * b->plan.part / b->direct.wave_s
+							: INFINITY;
+}
+
+static double rate_most(const struct budget *b)
+{
+	return fmax(fmin(rate_wanted(b), rate_held(b)),
+		    fmin(lever_rows[LEVER_RATE].least, rate_wanted(b)));
 }
 
 static double rate_least(const struct budget *b)
@@ -85,7 +98,7 @@ static bool window_step(struct budget *b)
 void budget_begin(struct budget *b, const struct budget_plan *plan,
 		  const struct budget_direct *direct)
 {
-	*b = (struct budget){.plan = *plan, .direct = *direct};
+	*b = (struct budget){.plan = *plan, .share = plan->share, .direct = *direct};
 	rate_set(b, clamp(direct_rate(b), rate_least(b), rate_most(b)),
 		 left_over(b) > 0 ? BUDGET_BEGINS : BUDGET_IDLE);
 	window_step(b);
@@ -199,7 +212,10 @@ static void move(struct budget *b, double rate_hz, enum budget_why down, enum bu
 		return;
 	b->rose = true;
 	rate_hz = fmin(rate_hz, now * UP_MOST);
-	rate_set(b, rate_hz, rate_hz >= most ? BUDGET_WANTED : up);
+	rate_set(b, rate_hz,
+		 rate_hz < most		 ? up
+		 : most < rate_wanted(b) ? BUDGET_HELD
+					 : BUDGET_WANTED);
 }
 
 /* By direct cost alone: there is no experiment, or none yet. */
@@ -212,12 +228,24 @@ static void step_direct(struct budget *b)
 		rate_set(b, rate_hz, BUDGET_BEGINS);
 }
 
-static void rate_step(struct budget *b)
+/* What a wave costs is as before: the rate changes with what is left. @before: what was left. */
+static void rate_share(struct budget *b, double before)
 {
+	double rate_hz = b->levers.rate_hz * (before > 0 ? left_over(b) / before : 1);
+
+	rate_set(b, clamp(rate_hz, rate_least(b), rate_most(b)), BUDGET_SHARED);
+}
+
+static void rate_step(struct budget *b, double before)
+{
+	bool shared = b->share < b->plan.share || b->share > b->plan.share;
 	double cost, error;
 
+	b->share = b->plan.share;
 	if (left_over(b) <= 0) {
 		rate_set(b, rate_least(b), BUDGET_IDLE);
+	} else if (shared) {
+		rate_share(b, before);
 	} else if (!is_known(b)) {
 		step_direct(b);
 	} else if (is_surge(b)) {
@@ -269,9 +297,10 @@ bool budget_step(struct budget *b, const struct budget_direct *direct)
 {
 	struct levers before = b->levers;
 	bool was_idle = b->why == BUDGET_IDLE;
+	double was_left = b->share - b->direct.collecting;
 
 	b->direct = *direct;
-	rate_step(b);
+	rate_step(b, was_left);
 	if (levers_moved(&before, &b->levers) == 0)
 		urgency_step(b);
 	b->moved = levers_moved(&before, &b->levers);
@@ -279,6 +308,23 @@ bool budget_step(struct budget *b, const struct budget_direct *direct)
 		b->why = BUDGET_LATENCY;
 	b->moved = levers_moved(&before, &b->levers);
 	return b->moved || (b->why == BUDGET_IDLE && !was_idle);
+}
+
+bool budget_fits(const struct budget *b)
+{
+	return b->levers.rate_hz * UP_LEAST >= rate_wanted(b);
+}
+
+void budget_shared(double own, double total, double part, double collecting,
+		   struct budget_plan *plan, struct budget_direct *direct)
+{
+	double its = total > 0 ? collecting * part / total : 0;
+	bool shares = total > 0 && (own <= 0 || part - its < own - collecting);
+
+	plan->share = shares ? part : own;
+	plan->total = shares ? total : 0;
+	plan->part = total > 0 ? part : 0;
+	direct->collecting = shares ? its : collecting;
 }
 
 /* ---- words ---- */
@@ -298,6 +344,8 @@ static const char *reason(const struct budget *b)
 				"is wanted",
 		[BUDGET_LATE] = "idle agents miss deadlines here: they take their turn again",
 		[BUDGET_LATENCY] = "waves take so long now",
+		[BUDGET_SHARED] = "the map's budget is shared out anew",
+		[BUDGET_HELD] = "its part of the map's budget lets no more through",
 	};
 
 	return whys[b->why];
@@ -318,16 +366,19 @@ static void words_of_levers(const struct budget *b, char *buf, size_t n)
 const char *budget_words(const struct budget *b, char *buf, size_t n)
 {
 	struct effect_interval i = budget_effect(b, b->levers.rate_hz);
-	char measured[96] = "", collecting[48] = "", levers[240];
+	char measured[96] = "", collecting[48] = "", total[40] = "", levers[240];
 
 	words_of_levers(b, levers, sizeof(levers));
 	if (b->direct.collecting > 0)
 		snprintf(collecting, sizeof(collecting), " (%.2g %% for collecting)",
 			 b->direct.collecting * 100);
+	if (b->plan.total > 0)
+		snprintf(total, sizeof(total), " of %.3g %% for all", b->plan.total * 100);
 	if (isfinite(i.high))
 		snprintf(measured, sizeof(measured), ", which slow down by %.2f %% (%.2f to %.2f)",
 			 i.estimate * 100, i.low * 100, i.high * 100);
-	snprintf(buf, n, "budget %.3g %%%s: up to %.3g waves a second%s%s: %s", b->plan.share * 100,
-		 collecting, b->levers.rate_hz, levers, measured, reason(b));
+	snprintf(buf, n, "budget %.3g %%%s%s: up to %.3g waves a second%s%s: %s",
+		 b->plan.share * 100, total, collecting, b->levers.rate_hz, levers, measured,
+		 reason(b));
 	return buf;
 }

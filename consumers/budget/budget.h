@@ -13,13 +13,16 @@
 /** What is to be kept. */
 struct budget_plan {
 	double share;	/* of the program's time: 0.01 is 1 % */
+	double total;	/* that it is a part of, for all consumers together; 0: none */
+	double part;	/* so much processor time of agents the entry lets through; 0: any */
 	double most_hz; /* what the consumer would ask for; 0: as often as possible */
 	bool urgency;	/* of agents may be moved: the user has not said it */
 };
 
 /** What is known otherwise than by the experiment. */
 struct budget_direct {
-	double collecting; /* share of the program's time that events cost it, by its own measure */
+	double collecting; /* share of the program's time that events cost it, by its own measure;
+			    * of a part of a total, as large a part of that */
 	double wave_s;	   /* processor time of a host's agents for one wave; 0: unknown */
 	double latency_s;  /* of a wave */
 	double late;	   /* share of waves that lack hosts */
@@ -39,6 +42,8 @@ enum budget_why {
 	BUDGET_MEEK,	  /* less is seen than is wanted: agents leave cores to the program */
 	BUDGET_LATE,	  /* agents that do so miss deadlines */
 	BUDGET_LATENCY,	  /* waves take so long */
+	BUDGET_SHARED,	  /* consumers have come or gone, or their total is another one */
+	BUDGET_HELD,	  /* its part lets no more through at the entry */
 };
 
 /** The cost of a wave is taken to be so many times its processor time at most, until pairs say
@@ -58,6 +63,7 @@ enum budget_why {
  */
 struct budget {
 	struct budget_plan plan;
+	double share; /* the plan's at the last step */
 	struct levers levers;
 	enum budget_why why;
 	unsigned moved; /* in the last step: a bit for each enum lever */
@@ -88,10 +94,20 @@ struct effect_interval budget_effect(const struct budget *budget, double rate_hz
  * Where the levers should be now. Returns whether they moved; then budget->why says why. The rate
  * is the one whose upper bound, with @direct's collecting, is the budget: down at once, up by half
  * at most and never by less than an eighth; and each time that it has to fall again it waits twice
- * as long for the next rise, so that it does not oscillate. If that is less than is
- * wanted, agents become idle, for good unless they are late.
+ * as long for the next rise, so that it does not oscillate. When plan.share has changed it changes
+ * as much, at once. If that is less than is wanted, agents become idle, for good unless they are
+ * late.
  */
 bool budget_step(struct budget *budget, const struct budget_direct *direct);
+
+/** What there is for a consumer with a budget of its own @own (0: none), and a @part of a @total of
+ * all consumers (0: none), where events cost @collecting: that of both which leaves less for
+ * looking goes into @plan and @direct. What events cost is deducted from the total once. */
+void budget_shared(double own, double total, double part, double collecting,
+		   struct budget_plan *plan, struct budget_direct *direct);
+
+/** Is as much seen as is wanted? */
+bool budget_fits(const struct budget *budget);
 
 /** The step in words, for people: "budget 1 %: up to 12 waves a second, which slow down by 0.41 %
  * (0.1 to 0.8): there is room". Returns @buf (of @n bytes). */

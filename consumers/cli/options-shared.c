@@ -69,6 +69,22 @@ static int set_budget(void *into, const char *value, struct error *e)
 	return quantity_share(value, &c->look.budget, e);
 }
 
+static int set_weight(void *into, const char *value, struct error *e)
+{
+	struct common *c = into;
+	char *end;
+	double weight = strtod(value, &end);
+
+	if (end == value || *end || !(weight >= ASK_WEIGHT_LEAST && weight <= ASK_WEIGHT_MOST))
+		return errorf(
+			e,
+			"'%.60s' is not a weight; write a number from %g to %g, such as 3 for "
+			"three times the share of others",
+			value, ASK_WEIGHT_LEAST, ASK_WEIGHT_MOST);
+	c->look.weight = weight;
+	return 0;
+}
+
 static int set_compress(void *into, const char *when, struct error *e)
 {
 	static const char *const names[] = {
@@ -181,6 +197,9 @@ const struct option_row options_shared[] = {
 	 .help = "look as often as slows the program down by that at most, such as 1%: measured "
 		 "on the program itself while it is looked at (docs/plans.md); --rate is the most "
 		 "then"},
+	{"weight", "N", .take = set_weight, .group = OPTIONS_WAVES,
+	 .help = "of this consumer's share of what the map lets all together spend (`budget 2%;` "
+		 "of application.map), beside others': 0.01 to 100 (default 1)"},
 	{"window", "N", OPTION_COUNT, AT(look.window), .most = 64, .group = OPTIONS_WAVES,
 	 .help = "waves under way at once, 1 to 64 (default 1)"},
 	{"tree", "SHAPE", OPTION_TEXT, AT(look.tree), .group = OPTIONS_WAVES,

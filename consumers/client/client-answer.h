@@ -25,7 +25,7 @@ struct client_answer {
 	bool here;
 	bool sure; /* see evspace-wave.h */
 	uint64_t asked_ns;
-	uint32_t fill; /* see Answer in wire.proto */
+	uint32_t fill, riders; /* see Answer in wire.proto */
 	struct evspace_wave wave;
 	struct delivery_sums sums;
 	struct batch batch;

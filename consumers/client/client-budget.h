@@ -5,11 +5,14 @@
 
 #include <stdint.h>
 
+struct client_answer;
 struct evspace_client;
-struct evspace_wave;
 
 /** The client is open: if it has a budget, begin to keep it. */
 void client_budget_begin(struct evspace_client *c);
+
+/** It serves an experiment, and keeps no budget, whatever the map says. Before its first wave. */
+void client_budget_never(struct evspace_client *c);
 
 /** The client is closed: end the experiment. Also if it is the experiment's own. */
 void client_budget_end(struct evspace_client *c);
@@ -17,7 +20,10 @@ void client_budget_end(struct evspace_client *c);
 /** It has asked for @n waves now. */
 void client_budget_asked(struct evspace_client *c, uint32_t n);
 
+/** The map lets all clients spend @total, and this one @part of it; 0: any. */
+void client_budget_share(struct evspace_client *c, double total, double part);
+
 /** A wave is taken. */
-void client_budget_wave(struct evspace_client *c, const struct evspace_wave *w);
+void client_budget_wave(struct evspace_client *c, const struct client_answer *a);
 
 #endif

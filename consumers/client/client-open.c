@@ -111,6 +111,7 @@ void client_ready(struct evspace_client *c)
 		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};
 	open.tree = c->tree;
 	open.concurrency = c->concurrency;
+	open.weight = c->weight;
 	open.n_select = c->n_select;
 	open.select = c->select;
 	link_send(c->connection->link, &WIRE_FRAME(OPEN, open, &open), NULL);

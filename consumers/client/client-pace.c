@@ -105,7 +105,7 @@ void client_judge(struct evspace_client *c, struct client_answer *a, uint32_t cp
 		.lost = a->sums.lost,
 	};
 
-	client_budget_wave(c, &a->wave);
+	client_budget_wave(c, a);
 	client_told_wave(c);
 	if (c->reading != READ_STREAM || a->wave.again)
 		return;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/client/client-budget.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/memory.h"
 #include "tree/wire/dictionary.h"
@@ -294,6 +295,8 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	struct delivery_times times = {.came_ns = clock_mono_ns()};
 
 	learn(c, a);
+	if (a->share)
+		client_budget_share(c, a->share->total, a->share->part);
 	if (!to)
 		return;
 	/* only now the connection has proved to be of use */
@@ -313,6 +316,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
 	client_monitor_wave(c, frame, times.asked_ns);
 	to->fill = a->fill;
+	to->riders = a->riders;
 	to->wave.number = a->wave;
 	to->wave.again = a->again;
 	to->wave.sure = to->sure;

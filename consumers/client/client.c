@@ -132,7 +132,8 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->folded = o->folded;
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
 	c->hurry = o->hurry && c->rate_hz > 0;
-	c->share = o->budget > 0 ? o->budget : 0;
+	c->share = o->budget;
+	c->weight = o->weight;
 	c->window_said = o->window;
 	c->window_most = CLIENT_WINDOW_MAX;
 	client_window(c, o->window ? o->window : 1);
@@ -204,9 +205,22 @@ static int wish_check(const struct evspace_options *o, struct error *e)
 	return define_check(o->define, e);
 }
 
+/* 0 is the default of both. */
+static int budget_check(const struct evspace_options *o, struct error *e)
+{
+	if (!(o->budget >= 0 && o->budget <= 1))
+		return errorf(e, "a budget of %g is no share of the program's time, from 0 to 1",
+			      o->budget);
+	if (!(o->weight >= 0) || (o->weight > 0 && o->weight < ASK_WEIGHT_LEAST) ||
+	    o->weight > ASK_WEIGHT_MOST)
+		return errorf(e, "a weight of %g; weights are from %g to %g", o->weight,
+			      ASK_WEIGHT_LEAST, ASK_WEIGHT_MOST);
+	return 0;
+}
+
 static int client_check(const struct evspace_options *options, struct error *e)
 {
-	if (wish_check(options, e) < 0)
+	if (wish_check(options, e) < 0 || budget_check(options, e) < 0)
 		return -1;
 	return options->monitored ? client_monitor_check(e) : 0;
 }

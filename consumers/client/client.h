@@ -27,11 +27,12 @@ struct evspace_client {
 	size_t n_select;
 	bool backlog, wait, folded;
 	double rate_hz;
-	double share; /* of the program's time that looking may take; 0: any */
+	double share, weight;	/* of the program's time that looking may take, 0: any; of shares */
+	double total, of_total; /* what the map lets all spend, and this one of it; 0: any */
 	struct client_budget *budget;
 	double limit_hz; /* by that; 0: none */
 	struct client_told told;
-	bool quiet; /* for its experiment */
+	bool quiet, aside; /* for its experiment; it serves that of another one */
 	bool hurry;
 	unsigned window, deadline_ms;
 	unsigned window_said; /* by the user; 0: as the tempo has it */
@@ -43,9 +44,8 @@ struct evspace_client {
 	bool own;	 /* the connection is for it alone: evspace_next() waits */
 	uint32_t number; /* on the connection */
 	struct event *pace, *patience;
-	bool opened; /* on the present link */
-	bool was_open;
-	bool failed; /* for good */
+	bool opened, was_open; /* on the present link; on any */
+	bool failed;	       /* for good */
 	enum evspace_failure failure;
 	struct error why;
 	bool told_left_out; /* told about names that there was no memory for */

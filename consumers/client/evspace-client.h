@@ -83,7 +83,9 @@ struct evspace_options {
 	int hurry;	      /* streams: ask more often while elements fill faster, using up to a
 			       * tenth of a core of the busiest host's agent */
 	double budget;	      /* share of the program's time that looking may take at most: 0.01
-			       * is 1 %; rate_hz is the most then. 0: any */
+			       * is 1 %; rate_hz is the most then. 0: any, or what the map lets
+			       * this client spend of its budget for all */
+	double weight;	      /* of its share of that, beside other clients': 0.01 to 100; 0: 1 */
 	unsigned window;      /* waves under way at once, 1 to 64 (streams: to 32), or
 			       * as the map has it for a view of one's own; 0: 1 */
 	unsigned deadline_ms; /* time for each wave, up to 60000; 0: 1000 */

@@ -29,7 +29,7 @@ struct evspace_wave {
 	const struct evspace_missing *missing;
 	size_t n_missing;
 	uint64_t bytes;	  /* of its records, as they travel */
-	uint32_t cpu_us;  /* CPU time of all agents since the wave before */
+	uint32_t cpu_us;  /* CPU time of all agents since the last wave of anybody */
 	int64_t taken_ns; /* when it arrived: Unix time on the reference agent's clock */
 	double latency_s; /* from asking to arrival */
 	/* for a stream, unless `again` is set: */
@@ -93,7 +93,7 @@ struct evspace_leaf {
  * there is no such host. */
 int evspace_leaf(const struct evspace_client *client, size_t i, struct evspace_leaf *leaf);
 
-/** What a client with a budget spends. */
+/** What a client with a budget spends: its own, or its part of the map's. */
 struct evspace_spending {
 	double budget;	/* share of the program's time: 0.01 is 1 %; 0: it has none */
 	double rate_hz; /* waves a second that it asks for at most now */

@@ -316,6 +316,16 @@ static void definable_show(const struct map_options *options, const struct pathm
 	free(shapes);
 }
 
+static void budget_show(const struct map_options *options, const struct pathmap *map)
+{
+	double budget = pathmap_budget(map);
+
+	if (budget > 0 && options->common.json)
+		json_print(json_pack("{sf}", "budget", budget), stdout);
+	else if (budget > 0)
+		table_say(stdout, "consumers may slow a run down by %g %% together", budget * 100);
+}
+
 /* What is collected, which does not depend on views. */
 static void recordings_show(const struct map_options *options, const struct pathmap *map)
 {
@@ -327,6 +337,7 @@ static void recordings_show(const struct map_options *options, const struct path
 		pathmap_print_recordings(map, stdout);
 	elements_show(options, map);
 	definable_show(options, map);
+	budget_show(options, map);
 	if (!options->common.json)
 		putchar('\n');
 }

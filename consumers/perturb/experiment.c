@@ -9,6 +9,7 @@
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/status-line.h"
+#include "consumers/client/client-budget.h"
 #include "tree/data/clock.h"
 
 #define LOOK_S 1 /* to count collectives, and so often if there are none */
@@ -154,6 +155,7 @@ static struct evspace_client *view_open(struct experiment *x, bool told)
 {
 	static const char *const regions[] = {"/**/user"};
 	struct common common = x->common;
+	struct evspace_client *client;
 
 	if (told) {
 		common.look.view = "events";
@@ -163,7 +165,10 @@ static struct evspace_client *view_open(struct experiment *x, bool told)
 		common.look.rate_hz = 4;
 		common.look.hurry = 0;
 	}
-	return options_open(x->command, &common, &x->code);
+	client = options_open(x->command, &common, &x->code);
+	if (client)
+		client_budget_never(client);
+	return client;
 }
 
 /* ---- measuring ---- */

@@ -13,8 +13,13 @@
 #include "tree/link/pass.h"
 #include "tree/wire/wire-place.h"
 
-/* Most asks that wait for a switch: more than a consumer may have under way. */
+/* Most asks that wait: more than a consumer may have under way. */
 #define HELD_MAX (4 * GATHER_WINDOW)
+
+struct held {
+	Evspace__Ask *ask;
+	struct quota_held quota; /* of the consumer */
+};
 
 struct opened *opened_new(struct scope *scope, struct link *link)
 {
@@ -53,46 +58,90 @@ bool opened_is_old(const struct opened *o)
 	       open->signer.len && time(NULL) - scope_since(o->scope) >= PASS_DAYS * PASS_DAY / 2;
 }
 
-static void held_free(struct opened *o)
+/* The first one. */
+static void held_drop(struct opened *o)
 {
-	for (size_t i = 0; i < o->n_held; i++)
-		evspace__ask__free_unpacked(o->held[i], NULL);
-	free(o->held);
-	o->held = NULL;
-	o->n_held = 0;
-	quota_release(&o->quota);
+	evspace__ask__free_unpacked(o->held->ask, NULL);
+	quota_release(&o->held->quota);
+	memmove(o->held, o->held + 1, --o->n_held * sizeof(*o->held));
 }
 
 void opened_free(struct opened *o, bool keep)
 {
-	held_free(o);
+	while (o->n_held)
+		held_drop(o);
+	free(o->held);
 	free(o->barred);
 	scope_free(o->next, keep);
 	scope_free(o->scope, keep);
 	free(o);
 }
 
-int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
+static int held_add(struct opened *o, const Evspace__Ask *ask, struct error *e)
 {
-	Evspace__Ask *copy;
+	struct held held = {.quota = {NULL, 0}};
 	size_t bytes;
 
-	if (!o->switching)
-		return scope_ask(o->scope, ask, e);
 	if (ask_check(ask, e) < 0)
 		return -1;
 	if (o->n_held == HELD_MAX) {
 		errno = EPROTO;
-		return errorf(e, "%u asks wait for a remap of the tree already", HELD_MAX);
+		return errorf(e,
+			      "%u asks wait already, for another tree or for this consumer's share "
+			      "of the map's budget",
+			      HELD_MAX);
 	}
-	copy = (Evspace__Ask *)wire_copy_counted(&ask->base, &bytes);
-	if (quota_hold(&o->quota, link_peer(o->link)->name, bytes, e) < 0) {
-		evspace__ask__free_unpacked(copy, NULL);
+	held.ask = (Evspace__Ask *)wire_copy_counted(&ask->base, &bytes);
+	if (quota_hold(&held.quota, link_peer(o->link)->name, bytes, e) < 0) {
+		evspace__ask__free_unpacked(held.ask, NULL);
 		return -1;
 	}
-	o->held = memory_room(o->held, o->n_held, sizeof(struct opened *));
-	o->held[o->n_held++] = copy;
+	o->held = memory_room(o->held, o->n_held, sizeof(*o->held));
+	o->held[o->n_held++] = held;
 	return 0;
+}
+
+int opened_ask(struct opened *o, const Evspace__Ask *ask, uint32_t waves, struct error *e)
+{
+	if (!o->switching && o->n_held == 0 && ask->count <= waves)
+		return scope_ask(o->scope, ask, e);
+	if (held_add(o, ask, e) < 0)
+		return -1;
+	opened_release(o, waves);
+	return 0;
+}
+
+uint32_t opened_release(struct opened *o, uint32_t waves)
+{
+	uint32_t left = waves;
+	struct error e;
+
+	while (o->n_held && !o->switching && left > 0) {
+		Evspace__Ask *ask = o->held->ask, first = *ask;
+
+		first.count = ask->count < left ? ask->count : left;
+		/* asks were checked when they came; if one fails now, its waves are missing */
+		if (scope_ask(o->scope, &first, &e) < 0)
+			link_send_error(o->link, ask->scope, errno, e.text);
+		left -= first.count;
+		ask->wave += first.count;
+		ask->count -= first.count;
+		if (ask->count == 0)
+			held_drop(o);
+	}
+	return waves - left;
+}
+
+double opened_spent(struct opened *o, uint64_t *waves)
+{
+	double seconds = scope_spent(o->scope), new = seconds - o->paid;
+	uint64_t bytes, answers;
+
+	scope_sent(o->scope, &bytes, &answers);
+	*waves = answers - o->paid_waves;
+	o->paid = seconds;
+	o->paid_waves = answers;
+	return new;
 }
 
 static void opened_settled(void *arg, struct scope *scope)
@@ -140,18 +189,14 @@ void opened_bar(struct opened *o, int code, const char *why)
 static void opened_drained(void *arg, struct scope *scope)
 {
 	struct opened *o = arg;
-	struct error e;
 
 	o->scope = o->next;
 	o->next = NULL;
+	o->paid = 0;
+	o->paid_waves = 0;
 	o->switching = false;
 	scope_say_opened(o->scope);
-	/* asks were checked when they came; if one fails now, its waves are missing */
-	for (size_t i = 0; i < o->n_held; i++) {
-		if (scope_ask(o->scope, o->held[i], &e) < 0)
-			link_send_error(o->link, o->held[i]->scope, errno, e.text);
-	}
-	held_free(o);
+	o->resume(o);
 	scope_free(scope, true);
 	o->changed(o->arg);
 }

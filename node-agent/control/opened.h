@@ -14,25 +14,34 @@
 #define VIEW_AGAIN_MOST 4u
 
 /** Sessions and remaps may read it; only the functions here change it. */
+struct held;
+struct share;
+
 struct opened {
 	LIST_ENTRY(opened) entry; /* in its session's list */
 	LIST_ENTRY(opened)
 	view; /* in the list of scopes that consumers have opened here by a view's name */
 	bool is_view;
+	LIST_ENTRY(opened) shared; /* in its share's list */
 	struct link *link;
 	struct scope *scope; /* asks go there */
 	struct scope *next;  /* the prepared one, NULL: none */
 	bool next_settled;
-	bool switching; /* the old tree drains, and asks wait for the new one */
-	Evspace__Ask **held;
+	bool switching;	   /* the old tree drains, and asks wait for the new one */
+	struct held *held; /* asks, in their order */
 	size_t n_held;
-	struct quota_held quota; /* of the consumer, for those */
+	struct share *share; /* of what looking may cost, of a view; NULL: none */
+	double paid;	     /* of scope_spent() */
+	uint64_t paid_waves;
+	double told_total, told_part; /* of that, to its consumer */
 	void (*changed)(void *arg);
 	void *arg;
 	char *barred;	 /* a map that may come has no place for it: why */
 	int barred_code; /* the errno of that */
 	/* It ends, for a reason that its consumer is told. NULL: of a parent's part. */
 	void (*end)(void *session, struct opened *o, int code, const char *why);
+	/* Trees were switched: asks may go on, by opened_release(). */
+	void (*resume)(struct opened *o);
 	void *session;
 };
 
@@ -57,8 +66,15 @@ bool opened_is_old(const struct opened *o);
 /** Close its trees and free it; the caller has removed it from all lists. */
 void opened_free(struct opened *o, bool keep);
 
-/** Pass an ask on, or hold it while trees are switched. Returns 0, or -1 with errno and @e. */
-int opened_ask(struct opened *o, const Evspace__Ask *ask, struct error *e);
+/** Pass an ask on, or hold what of it is more than @waves, or comes while trees are switched or
+ * after one that is held. Returns 0, or -1 with errno and @e. */
+int opened_ask(struct opened *o, const Evspace__Ask *ask, uint32_t waves, struct error *e);
+
+/** Pass on up to @waves of what is held, unless trees are switched now. Returns how many. */
+uint32_t opened_release(struct opened *o, uint32_t waves);
+
+/** What was spent on it since the last call, and for how many @waves: see scope_spent(). */
+double opened_spent(struct opened *o, uint64_t *waves);
 
 /** A new tree: its places, the map that they are of, the signer of their passes, and what the map
  * allows. */

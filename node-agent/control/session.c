@@ -13,6 +13,7 @@
 #include "pathmap/base/folder-base.h"
 #include "node-agent/store/monitor.h"
 #include "node-agent/control/rights.h"
+#include "node-agent/control/shares.h"
 #include "node-agent/control/underway.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
@@ -37,6 +38,7 @@ static void session_close_scope(struct session *s, struct opened *o, bool keep)
 		monitor_unwant(s->host->monitor, keep);
 	LIST_REMOVE(o, entry);
 	if (o->is_view) {
+		share_leave(o);
 		LIST_REMOVE(o, view);
 		remap_scopes_changed(s->host->remap);
 	}
@@ -227,9 +229,11 @@ static int session_open(struct session *s, const Evspace__Open *open, struct err
 	o->is_view = !open->place;
 	o->session = s;
 	o->end = session_bar;
+	o->resume = share_resume;
 	LIST_INSERT_HEAD(&s->scopes, o, entry);
 	if (o->is_view) {
 		LIST_INSERT_HEAD(&s->host->views, o, view);
+		share_join(s->host->shares, s, o);
 		remap_scopes_changed(s->host->remap);
 	}
 	s->n_scopes++;
@@ -253,7 +257,7 @@ static int session_ask(struct session *s, const Evspace__Ask *ask, struct error 
 		session_end(s);
 		return 0;
 	}
-	return opened_ask(o, ask, e);
+	return share_ask(o, ask, e);
 }
 
 static void session_close(struct session *s, const Evspace__Close *close)

@@ -23,6 +23,7 @@
 struct event_base;
 struct hostlist;
 struct session;
+struct shares;
 struct survey;
 struct trials;
 struct waits_all;
@@ -49,6 +50,7 @@ struct session_host {
 	struct survey *survey;
 	struct trials *trials;
 	struct waits_all *waits;
+	struct shares *shares;
 	struct opened_list views;			/* all open scopes of consumers */
 	void (*map_changed)(struct session_host *host); /* its map has changed */
 	void (*rests)(struct session_host *host);	/* its last scope was closed */

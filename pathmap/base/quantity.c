@@ -152,8 +152,10 @@ int quantity_share(const char *text, double *share, struct error *e)
 	if (end != text)
 		end += strspn(end, " ");
 	if (end == text || (*end && strcmp(end, "%") != 0) || !(percent > 0) || percent > 100)
-		return errorf(e, "'%.60s' is not a share; write percent above 0, such as 1%%",
-			      text);
+		return errorf(
+			e,
+			"'%.60s' is not a share; write percent above 0 and up to 100, such as 1%%",
+			text);
 	*share = percent / 100;
 	return 0;
 }

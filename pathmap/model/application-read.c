@@ -5,6 +5,7 @@
 
 #include "pathmap/model/application-read.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/model/hostlist.h"
 
@@ -73,6 +74,19 @@ static void application_capacity_apply(struct reader *reader, void *target,
 	struct application *application = target;
 
 	capacity_read(reader, &statement->words[1], &application->capacity);
+}
+
+static void budget_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct word *word = &statement->words[1];
+	struct application *application = target;
+	struct error e;
+
+	if (quantity_share(word->text, &application->budget, &e) < 0)
+		reader_complain(reader, word,
+				"%s; a budget is what all consumers of a run may slow it down by, "
+				"together",
+				e.text);
 }
 
 static void collect_apply(struct reader *reader, void *target, const struct statement *statement)
@@ -148,6 +162,10 @@ static const struct directive directives[] = {
 	 .most = DIRECTIVE_ANY,
 	 .once = true,
 	 .apply = ranks_apply},
+	{.usage = "budget PERCENT;",
+	 .contexts = 1u << IN_APPLICATION,
+	 .once = true,
+	 .apply = budget_apply},
 	{.usage = "capacity TUPLES;",
 	 .contexts = 1u << IN_APPLICATION,
 	 .once = true,

@@ -23,6 +23,7 @@ struct application {
 	pathmap_stage_check *check; /* NULL: stages are not checked */
 	unsigned ranks;		    /* 0: left open */
 	bool incomplete; /* there were faults, so missing things may be their consequence */
+	double budget;	 /* of the program's time, of all consumers together; 0: any */
 	unsigned capacity;
 	struct recording recordings[RECORDING_CHANNELS];
 	struct element_rule *rules;

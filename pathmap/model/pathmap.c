@@ -212,6 +212,11 @@ size_t pathmap_nodes(const struct pathmap *map, const char *const **names)
 	return map->clusters.n_nodes;
 }
 
+double pathmap_budget(const struct pathmap *map)
+{
+	return map->application.budget;
+}
+
 const struct definable *pathmap_definable(const struct pathmap *map)
 {
 	return &map->application.definable;

@@ -97,10 +97,9 @@ char *element_rule_text(const struct element_rule *rule);
 /** "ranks 0-7, of each the first 2 threads", "all ranks"; likewise. */
 char *pathmap_only_text(const struct pathmap *map);
 
-/** The ranks that are collected, "0-7,12", for the caller to free(); NULL: all. */
+/** The ranks that are collected, "0-7,12", for the caller to free(), NULL: all; and how many
+ * threads of each, 0: all. */
 char *pathmap_only_ranks(const struct pathmap *map);
-
-/** Threads of each rank that are collected, 0: all. */
 unsigned pathmap_only_threads(const struct pathmap *map);
 
 /** Names of the channels, in the order of their numbers. */
@@ -138,6 +137,9 @@ size_t pathmap_nodes(const struct pathmap *map, const char *const **names);
 
 /** Names of all views, in the order of the map. */
 size_t pathmap_views(const struct pathmap *map, const char *const **names);
+
+/** What all consumers of a run together may slow it down by; 0: anything. */
+double pathmap_budget(const struct pathmap *map);
 
 /** What the map lets consumers define (pathmap/model/definable.h). */
 const struct definable *pathmap_definable(const struct pathmap *map);

@@ -229,6 +229,20 @@ static void definable_compare(struct difference_walk *w)
 	free(to);
 }
 
+static void budget_compare(struct difference_walk *w)
+{
+	char from[32] = "anything", to[32] = "anything";
+
+	if (pathmap_budget(w->from) > 0)
+		snprintf(from, sizeof(from), "%g %%", pathmap_budget(w->from) * 100);
+	if (pathmap_budget(w->to) > 0)
+		snprintf(to, sizeof(to), "%g %%", pathmap_budget(w->to) * 100);
+	if (strcmp(from, to) != 0)
+		differ(w, "budget", "consumers", from, to,
+		       memory_format("consumers may slow a run down by %s together instead of %s",
+				     to, from));
+}
+
 /* ---- views ---- */
 
 /* A place and its position in the tree. */
@@ -440,6 +454,7 @@ size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 	elements_compare(&w);
 	definable_compare(&w);
 	shapes_compare(&w);
+	budget_compare(&w);
 	views_compare(&w);
 	return w.n;
 }

@@ -17,6 +17,10 @@ int ask_check(const Evspace__Ask *ask, struct error *e);
 /** Most time in ms that a wave may wait for its leaves, which is how long their data are held. */
 #define ASK_DEADLINE_MOST_MS 60000u
 
+/** Weights of consumers (Open); others count as the nearest of these, or as 1. */
+#define ASK_WEIGHT_LEAST 0.01
+#define ASK_WEIGHT_MOST	 100.0
+
 /** How long its waves may wait, in ms, at most ASK_DEADLINE_MOST_MS. */
 uint32_t ask_deadline(const Evspace__Ask *ask);
 

@@ -43,6 +43,7 @@ struct wave {
 	size_t held;	    /* bytes that it holds until it is done */
 	unsigned leaves;    /* leaves in the batch */
 	uint32_t cpu_us;    /* used by the agents below */
+	unsigned riders;    /* that it is for, once it is complete */
 	uint32_t fill;	    /* of the fullest element (see Answer in wire.proto) */
 	uint32_t waited_us; /* for cores, the most of the agents below */
 	uint64_t asked_ns, deadline_ns;

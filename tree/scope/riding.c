@@ -378,6 +378,11 @@ bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct rid
 
 /* ---- ending ---- */
 
+unsigned riding_seated(const struct riding *r, uint64_t number, bool alone)
+{
+	return r->slots[alone].seats[number % RIDING_WAVES];
+}
+
 void riding_end(struct riding *r, uint64_t number, bool alone, uint64_t now, uint64_t took_ns,
 		void (*answer)(void *arg, struct rider *rider, uint64_t wave), void *arg)
 {

@@ -92,6 +92,9 @@ uint64_t riding_expected(const struct riding *r, uint64_t now, uint64_t due);
 /** If waves are to begin @now, seat who rides on them, and say in @ride which they are. */
 bool riding_begin(struct riding *r, unsigned under_way, uint64_t now, struct ride *ride);
 
+/** How many ride on wave @number; @alone: one of riding_alone(). */
+unsigned riding_seated(const struct riding *r, uint64_t number, bool alone);
+
 /** Wave @number has ended, which took @took_ns; @alone: one of riding_alone(). Calls @answer for
  * each rider, with its number of that wave. */
 void riding_end(struct riding *r, uint64_t number, bool alone, uint64_t now, uint64_t took_ns,

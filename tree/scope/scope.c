@@ -31,7 +31,10 @@ struct scope {
 	void *settled_arg, *idle_arg;
 	struct event *drain;	/* pending until no wave is under way */
 	uint64_t sent, answers; /* bytes on the wire so far, and answers */
-	double bytes, plain;	/* of the last answers: on the wire, and if all columns were open */
+	double spent;		/* of them, as scope_spent() */
+	Evspace__Share share;	/* that is to be told */
+	bool share_new;
+	double bytes, plain; /* of the last answers: on the wire, and if all columns were open */
 	/* by wave: where its first answer, if complete, ends among all bytes of the link */
 	struct answered {
 		uint64_t wave, end;
@@ -115,6 +118,8 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	if (answer.waited_us < w->waited_us)
 		answer.waited_us = w->waited_us;
 	answer.urgency = urgent_class(s->host->urgent);
+	answer.riders = w->riders;
+	answer.share = s->share_new ? &s->share : NULL;
 	answer.clock_ns = w->asked_ns;
 	answer.sent_ns = clock_mono_ns();
 	dictionary_fill(&s->said, trunk_names(s->trunk), &answer);
@@ -123,6 +128,8 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	scope_answered(s, w, number);
 	s->sent += bytes_said(s) - before;
 	s->answers++;
+	s->spent += w->cpu_us * 1e-6 / (w->leaves ? w->leaves : 1) / (w->riders ? w->riders : 1);
+	s->share_new = false;
 	free(messages);
 	free(list);
 	dictionary_clear(&s->said);
@@ -231,6 +238,7 @@ static struct scope *scope_make(const struct scope_host *host, struct link *up,
 	s->host = host;
 	s->up = up;
 	s->number = open->scope;
+	evspace__share__init(&s->share);
 	s->open = wire_open_bare(open);
 	s->open->sampled = s->open->sampled && link_takes_samples(up);
 	/* as real tuples were, until these are known; so few say nothing then */
@@ -330,6 +338,23 @@ void scope_sent(const struct scope *s, uint64_t *bytes, uint64_t *answers)
 {
 	*bytes = s->sent;
 	*answers = s->answers;
+}
+
+double scope_spent(const struct scope *s)
+{
+	return s->spent;
+}
+
+unsigned scope_awaits(const struct scope *s)
+{
+	return trunk_awaits(s->trunk, &s->asker);
+}
+
+void scope_share(struct scope *s, double total, double part)
+{
+	s->share.total = total;
+	s->share.part = part;
+	s->share_new = true;
 }
 
 int64_t scope_since(const struct scope *s)

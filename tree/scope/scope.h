@@ -81,6 +81,16 @@ const Evspace__Open *scope_opened_with(const struct scope *scope);
 /** Unix time when its tree was made, and the passes in it. */
 int64_t scope_since(const struct scope *scope);
 
+/** What its answers so far have cost: CPU seconds of a host's agent, each wave shared among those
+ * who rode on it. */
+double scope_spent(const struct scope *scope);
+
+/** How many waves it waits for. */
+unsigned scope_awaits(const struct scope *scope);
+
+/** Tell with the next answer which @part of a @total is its, of the program's time; 0: any. */
+void scope_share(struct scope *scope, double total, double part);
+
 /** Bytes on the wire, and number, of its answers so far. */
 void scope_sent(const struct scope *scope, uint64_t *bytes, uint64_t *answers);
 

@@ -34,7 +34,6 @@ struct trunk {
 	struct failover **failovers;
 	size_t n_branches;
 	size_t unsettled; /* branches that have not settled yet */
-	uint64_t cpu_us;  /* of this process when the last answer left */
 	struct batch scratch;
 	Evspace__Ask *last;   /* a copy while not all branches are asked at once, else NULL */
 	Evspace__Ask *stream; /* of a stream whose asks wait: a copy of the last one, else NULL */

@@ -85,9 +85,11 @@ void trunk_joined(void *arg, struct wave *w, bool whole)
 	/* stages have checked their arguments: this fails for lack of memory, or a broken body */
 	if (!whole || w->batch.plain > WIRE_BODY_MAX)
 		wave_drop(w, t->place);
-	wave_cpu(w, (uint32_t)(cpu - t->cpu_us));
-	t->cpu_us = cpu;
+	/* each trunk pays for its own waves: what others' took meanwhile is in theirs */
+	wave_cpu(w, (uint32_t)(cpu - t->host->trunks->cpu_us));
+	t->host->trunks->cpu_us = cpu;
 	trunk_trace(t, w, w->cpu_us - below_us);
+	w->riders = riding_seated(&t->riding, w->number, w->again);
 	if (question_is(&t->question)) {
 		riding_end(&t->riding, w->number, w->again, now, now - w->asked_ns, trunk_answer,
 			   &tw);

@@ -28,7 +28,7 @@ static uint64_t trunk_due(const struct trunk *t, uint64_t now)
 	if (due > now || t->riding.timed)
 		return due;
 	patience = riding_patience(&t->riding, gather_busy(t->gather));
-	LIST_FOREACH (other, t->host->trunks, entry) {
+	LIST_FOREACH (other, &t->host->trunks->all, entry) {
 		uint64_t expected = riding_expected(&other->riding, now, patience);
 
 		if (other != t && !other->riding.timed && expected > due)
@@ -75,7 +75,7 @@ static void trunk_go(struct trunk *t)
 
 	if (trunk_due(t, now) <= now) {
 		trunk_board(t, now);
-		LIST_FOREACH (other, t->host->trunks, entry) {
+		LIST_FOREACH (other, &t->host->trunks->all, entry) {
 			if (other != t && !t->riding.timed && !other->riding.timed)
 				trunk_board(other, now);
 		}
@@ -292,13 +292,15 @@ static struct trunk *trunk_new(const struct scope_host *host, const Evspace__Ope
 	t->question = question;
 	t->columns = columns;
 	t->since = time(NULL);
-	t->cpu_us = clock_cpu_us();
 	batch_init(&t->scratch);
 	TAILQ_INIT(&t->askers);
 	/* who asks the root, index 0, is a consumer */
 	riding_init(&t->riding, place->index != 0);
 	t->riding.brief = open->reading == READ_STREAM;
-	LIST_INSERT_HEAD(host->trunks, t, entry);
+	/* nobody looked: no wave is to blame for what was done meanwhile */
+	if (LIST_EMPTY(&host->trunks->all))
+		host->trunks->cpu_us = clock_cpu_us();
+	LIST_INSERT_HEAD(&host->trunks->all, t, entry);
 	if (trunk_build(t, e) == 0)
 		return t;
 	trunk_free(t, true);
@@ -317,7 +319,7 @@ static struct trunk *trunk_find(const struct trunk_list *trunks,
 {
 	struct trunk *t;
 
-	LIST_FOREACH (t, trunks, entry) {
+	LIST_FOREACH (t, &trunks->all, entry) {
 		if (t->columns == columns && question_same(&t->question, question) &&
 		    !trunk_is_broken(t, NULL) &&
 		    (id ? id->len == t->open->id.len &&

@@ -18,7 +18,10 @@
 struct scope_host;
 struct trunk;
 
-LIST_HEAD(trunk_list, trunk);
+struct trunk_list {
+	LIST_HEAD(, trunk) all;
+	uint64_t cpu_us; /* of this process, that waves were charged with */
+};
 
 /** A scope of a trunk. Plain data of its owner. */
 struct trunk_asker {
