@@ -29,6 +29,8 @@ static const struct command commands[] = {
 	{"events", "every communication event, as text, JSON or CSV", events_main, true},
 	{"view", "any view's answer: rates, histograms, matrices, the slowest events", view_main,
 	 true},
+	{"colop", "who is late in collective operations, how often, and what that costs",
+	 colop_main, true},
 	{"collect", "what is collected of a running program, by class; switches it", collect_main,
 	 true},
 	{"discard", "drops the events that elements hold", discard_main, true},

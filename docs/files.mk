@@ -4,6 +4,7 @@
 nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/architecture.md \
 	docs/collecting.md \
+	docs/collectives.md \
 	docs/consumers.md \
 	docs/deploying.md \
 	docs/glossary.md \
@@ -49,6 +50,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0032-samples-are-elements.md \
 	docs/decisions/0033-modes-are-leased.md \
 	docs/decisions/0037-told-by-a-page.md \
+	docs/decisions/0040-collectives-joined-by-consumers.md \
 	docs/decisions/0041-signatures-in-tuples.md \
 	docs/decisions/0039-elements-of-programs.md \
 	docs/elements.md \

@@ -25,7 +25,7 @@ struct class_key {
 	uint16_t op, magnitude;
 };
 
-struct class_row {
+struct lateness_row {
 	struct class_key key;
 	struct lateness_class sums;
 	struct tail usual; /* how far members are from the middle one */
@@ -46,12 +46,12 @@ struct lateness {
 	double confidence;
 	lateness_take *take;
 	void *arg;
-	struct class_row *classes;
+	struct lateness_row *classes;
 	const struct lateness_class **list;
 	size_t n_list;
 	struct member_row *members;
 	struct late_once *held;
-	struct class_row **held_of;
+	struct lateness_row **held_of;
 	size_t n_held;
 	uint64_t judged;   /* members of all meetings */
 	int64_t *ended_ns; /* by process: its last end; 0: none yet */
@@ -77,7 +77,7 @@ struct lateness *lateness_new(double confidence, lateness_take *take, void *arg)
 
 void lateness_free(struct lateness *l)
 {
-	struct class_row *c, *next_class;
+	struct lateness_row *c, *next_class;
 	struct member_row *p, *next_member;
 
 	if (!l)
@@ -119,10 +119,10 @@ static struct class_key key_of(const struct meeting *m)
 }
 
 /* NULL: there are too many. */
-static struct class_row *class_of(struct lateness *l, const struct meeting *m)
+static struct lateness_row *class_of(struct lateness *l, const struct meeting *m)
 {
 	struct class_key key = key_of(m);
-	struct class_row *c;
+	struct lateness_row *c;
 
 	HASH_FIND(hh, l->classes, &key, sizeof(key), c);
 	if (c || l->n_list == CLASSES_MOST)
@@ -137,7 +137,7 @@ static struct class_row *class_of(struct lateness *l, const struct meeting *m)
 }
 
 /* NULL: there are too many. */
-static struct lateness_member *member_of(struct lateness *l, struct class_row *c,
+static struct lateness_member *member_of(struct lateness *l, struct lateness_row *c,
 					 const struct arrival *a)
 {
 	struct member_row *p, look = {.key = {&c->sums, a->process}};
@@ -213,7 +213,11 @@ static void add_class(struct lateness *l, struct lateness_class *c, const struct
 	c->members += m->n;
 	c->kind = all->kind;
 	c->spread_ns += all->spread_ns;
-	c->spread_most_ns = fmax(c->spread_most_ns, all->spread_ns);
+	if (c->meetings == 1 || all->spread_ns - all->error_ns > c->spread_most_ns) {
+		c->spread_most_ns = all->spread_ns - all->error_ns;
+		c->most_number = m->key.number;
+		c->most_process = m->arrivals[m->n - 1].process;
+	}
 	c->inside_ns += all->inside_ns;
 	c->waited_ns += all->waited_ns;
 	for (size_t i = 0; i < m->n; i++) {
@@ -229,7 +233,7 @@ static void add_class(struct lateness *l, struct lateness_class *c, const struct
 	add_between(l, c, m);
 }
 
-static void add_members(struct lateness *l, struct class_row *c, const struct meeting *m,
+static void add_members(struct lateness *l, struct lateness_row *c, const struct meeting *m,
 			const struct meeting_waits *all)
 {
 	for (size_t i = 0; i < m->n; i++) {
@@ -243,7 +247,7 @@ static void add_members(struct lateness *l, struct class_row *c, const struct me
 		if (i != all->late)
 			continue;
 		p->times++;
-		p->late_ns += w->late_ns;
+		middle_add(&p->late_ns, w->late_ns);
 		p->error_ns += w->error_ns;
 	}
 }
@@ -254,7 +258,7 @@ static void add_members(struct lateness *l, struct class_row *c, const struct me
  * The n-th of all that are judged is told if usual ones are so late with a probability below
  * alpha / (2 n (1 + log n)^2), as the sum of these is below alpha, however many there will be.
  */
-static bool judge(struct lateness *l, struct class_row *c, struct late_once *late)
+static bool judge(struct lateness *l, struct lateness_row *c, struct late_once *late)
 {
 	double n = (double)l->judged, spent = 2 * pow(1 + log(n), 2);
 	double expected =
@@ -268,7 +272,7 @@ static bool judge(struct lateness *l, struct class_row *c, struct late_once *lat
 }
 
 /* Judge those of @c (NULL: of all) by what is known now. */
-static void judge_held(struct lateness *l, const struct class_row *c)
+static void judge_held(struct lateness *l, const struct lateness_row *c)
 {
 	size_t kept = 0;
 
@@ -284,7 +288,7 @@ static void judge_held(struct lateness *l, const struct class_row *c)
 	l->n_held = kept;
 }
 
-static void look_at(struct lateness *l, struct class_row *c, const struct meeting *m, size_t i)
+static void look_at(struct lateness *l, struct lateness_row *c, const struct meeting *m, size_t i)
 {
 	const struct arrival *a = &m->arrivals[i];
 	const struct wait *w = &l->waits[i];
@@ -310,7 +314,7 @@ static void look_at(struct lateness *l, struct class_row *c, const struct meetin
 
 void lateness_add(struct lateness *l, const struct meeting *m)
 {
-	struct class_row *c = class_of(l, m);
+	struct lateness_row *c = class_of(l, m);
 	struct meeting_waits all;
 
 	if (!c) {
@@ -359,6 +363,13 @@ size_t lateness_classes(const struct lateness *l, const struct lateness_class *c
 	return l->n_list;
 }
 
+void lateness_each(const struct lateness *l,
+		   void (*visit)(void *arg, const struct lateness_member *member), void *arg)
+{
+	for (const struct member_row *p = l->members; p; p = p->hh.next)
+		visit(arg, &p->sums);
+}
+
 static int compare_cost(const void *a, const void *b)
 {
 	const struct late_often *x = a, *y = b;
@@ -369,7 +380,7 @@ static int compare_cost(const void *a, const void *b)
 	       (x->member->process < y->member->process);
 }
 
-size_t lateness_often(const struct lateness *l, struct late_often *found, size_t room)
+size_t lateness_often(const struct lateness *l, double least, struct late_often *found, size_t room)
 {
 	/* all members are judged */
 	double alpha = (1 - l->confidence) / (1.0 + HASH_COUNT(l->members));
@@ -377,17 +388,16 @@ size_t lateness_often(const struct lateness *l, struct late_often *found, size_t
 
 	for (const struct member_row *p = l->members; p; p = p->hh.next) {
 		const struct lateness_member *s = &p->sums;
-		double times = (double)s->times;
 		struct late_often often = {
 			.member = s,
 			.share = proportion_of(s->times, s->of->meetings, 1 - alpha),
-			.late_ns = s->late_ns / times,
-			.error_ns = s->error_ns / times,
+			.late_ns = middle_value(&s->late_ns),
+			.error_ns = s->error_ns / (double)s->times,
 			.cost = lateness_share(l, s->caused_ns),
 		};
 
 		/* by chance, all of a meeting's members are it equally often */
-		if (s->times == 0 ||
+		if (s->times == 0 || often.cost < least ||
 		    often.share.low <= (double)s->of->meetings / (double)s->of->members)
 			continue;
 		if (n < room)

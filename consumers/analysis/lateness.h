@@ -4,6 +4,7 @@
 #ifndef EVSPACE_LATENESS_H
 #define EVSPACE_LATENESS_H
 
+#include "consumers/analysis/middle.h"
 #include "consumers/analysis/proportion.h"
 #include "consumers/analysis/wait.h"
 
@@ -17,21 +18,25 @@ struct lateness_class {
 	uint64_t meetings, members; /* of all these together */
 	uint64_t untold; /* waits that may have been, but for less than clocks can tell */
 	uint64_t bytes;
-	double spread_ns, spread_most_ns; /* from the first start to the last one; the largest */
-	double inside_ns;		  /* from the last start to the last end */
-	double waited_ns;		  /* by all members */
-	double between_ns, busiest_ns;	  /* since the collective before: of the mean member, and
-					   * of the one that took longest */
+	double spread_ns;	       /* from the first start to the last one */
+	double spread_most_ns;	       /* the largest one, less what clocks may be off: */
+	uint32_t most_number;	       /* of that meeting, */
+	uint32_t most_process;	       /* and who came last */
+	double inside_ns;	       /* from the last start to the last end */
+	double waited_ns;	       /* by all members */
+	double between_ns, busiest_ns; /* since the collective before: of the mean member, and
+					* of the one that took longest */
 };
 
 /** One process in one class. */
 struct lateness_member {
 	const struct lateness_class *of;
 	uint32_t process, site;
-	uint64_t times;		  /* it was the late one (wait.h) */
-	double late_ns, error_ns; /* sums over these */
-	double caused_ns;	  /* that others have waited for it */
-	double waited_ns;	  /* that it has waited */
+	uint64_t times;	       /* it was the late one (wait.h) */
+	struct middle late_ns; /* of these, by how much */
+	double error_ns;       /* sum over these */
+	double caused_ns;      /* that others have waited for it */
+	double waited_ns;      /* that it has waited */
 };
 
 /** A process was late once, by more than is usual for its class. */
@@ -74,9 +79,15 @@ void lateness_end(struct lateness *lateness);
 size_t lateness_classes(const struct lateness *lateness,
 			const struct lateness_class *const **classes);
 
-/** Find the @room costliest processes that are the late one more often than by chance. Returns how
+/** Visit each process in each class. */
+void lateness_each(const struct lateness *lateness,
+		   void (*visit)(void *arg, const struct lateness_member *member), void *arg);
+
+/** Find the @room costliest processes that are the late one more often than by
+ * chance, and cost @least at least. Returns how
  * many there are in @found, the costliest first. Their members are valid until lateness_free(). */
-size_t lateness_often(const struct lateness *lateness, struct late_often *found, size_t room);
+size_t lateness_often(const struct lateness *lateness, double least, struct late_often *found,
+		      size_t room);
 
 /** Share of the time of all processes, from the first start of a meeting to the last end, that @ns
  * of one are. */

@@ -9,7 +9,7 @@
 #include "pathmap/base/memory.h"
 
 /* How far one member has come. */
-struct member {
+struct attendee {
 	uint32_t process;
 	uint32_t first, last; /* numbers */
 	uint32_t settled;     /* the last one, a turn ago: what was before has come */
@@ -30,7 +30,7 @@ TAILQ_HEAD(meeting_list, meeting_open);
 /* Who meets on a communicator. */
 struct circle {
 	uint32_t comm, size;
-	struct member *members;
+	struct attendee *members;
 	struct meeting_list open;
 	bool gave_up;
 	uint32_t given_up; /* the highest number of these */
@@ -95,9 +95,9 @@ static int compare_arrivals(const void *a, const void *b)
 	return (x->process > y->process) - (x->process < y->process);
 }
 
-static struct member *member_find(const struct circle *c, uint32_t process)
+static struct attendee *attendee_find(const struct circle *c, uint32_t process)
 {
-	struct member *member;
+	struct attendee *member;
 
 	HASH_FIND(hh, c->members, &process, sizeof(process), member);
 	return member;
@@ -112,8 +112,8 @@ static enum meeting_gap gap_find(const struct meeting_open *o)
 	size_t lost = 0, absent = 0, known = HASH_COUNT(c->members);
 
 	for (size_t i = 0; i < o->meeting.n; i++)
-		member_find(c, o->meeting.arrivals[i].process)->came = true;
-	for (struct member *p = c->members; p; p = p->hh.next) {
+		attendee_find(c, o->meeting.arrivals[i].process)->came = true;
+	for (struct attendee *p = c->members; p; p = p->hh.next) {
 		if (!p->came && !is_before(number, p->first)) {
 			lost += is_before(number, p->last);
 			absent += !is_before(number, p->last);
@@ -147,7 +147,7 @@ static void finish(struct meetings *m, struct meeting_open *o, enum meeting_gap 
 
 static void circle_free(struct meetings *m, struct circle *c)
 {
-	struct member *member, *next;
+	struct attendee *member, *next;
 
 	m->n_members -= HASH_COUNT(c->members);
 	HASH_ITER(hh, c->members, member, next)
@@ -195,16 +195,16 @@ static struct circle *circle_of(struct meetings *m, uint32_t comm)
 }
 
 /* The member @process of @c, which is at @number now; NULL: no more room. */
-static struct member *member_of(struct meetings *m, struct circle *c, uint32_t process,
-				uint32_t number)
+static struct attendee *attendee_of(struct meetings *m, struct circle *c, uint32_t process,
+				    uint32_t number)
 {
-	struct member *member = member_find(c, process);
+	struct attendee *member = attendee_find(c, process);
 
 	if (member || !has_room(m, c))
 		return member;
 	m->n_members++;
 	member = memory_new(1, sizeof(*member));
-	*member = (struct member){
+	*member = (struct attendee){
 		.process = process, .first = number, .last = number - 1, .settled = number - 1};
 	HASH_ADD(hh, c->members, process, sizeof(process), member);
 	return member;
@@ -284,7 +284,7 @@ static bool is_possible(const struct arrival *a)
 void meetings_add(struct meetings *m, const struct meeting_key *key, const struct arrival *a)
 {
 	struct circle *c = is_possible(a) ? circle_of(m, key->comm) : NULL;
-	struct member *member = c ? member_of(m, c, a->process, key->number) : NULL;
+	struct attendee *member = c ? attendee_of(m, c, a->process, key->number) : NULL;
 	struct meeting_open *o;
 	bool again;
 
@@ -321,7 +321,7 @@ static bool circle_settle(struct circle *c, uint32_t *floor)
 	bool known = HASH_COUNT(c->members) >= c->size;
 
 	*floor = c->members ? c->members->settled : 0;
-	for (struct member *p = c->members; p; p = p->hh.next) {
+	for (struct attendee *p = c->members; p; p = p->hh.next) {
 		if (is_before(p->settled, *floor))
 			*floor = p->settled;
 		p->settled = p->last;

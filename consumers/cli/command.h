@@ -28,6 +28,7 @@ struct command {
 
 int agent_main(int argc, char **argv);
 int collect_main(int argc, char **argv);
+int colop_main(int argc, char **argv);
 int deploy_main(int argc, char **argv);
 int discard_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);

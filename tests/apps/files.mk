@@ -32,7 +32,12 @@ tests_apps_stuck_CFLAGS = $(APP_CFLAGS)
 tests_apps_stuck_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_stuck_LDADD = $(MPI_LIBS)
 
-check_PROGRAMS += tests/apps/mistakes tests/apps/signatures tests/apps/steady
+check_PROGRAMS += tests/apps/late tests/apps/mistakes tests/apps/signatures tests/apps/steady
+tests_apps_late_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/late.c
+tests_apps_late_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_late_CFLAGS = $(APP_CFLAGS)
+tests_apps_late_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_late_LDADD = $(MPI_LIBS)
 tests_apps_mistakes_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/mistakes.c
 tests_apps_mistakes_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_mistakes_CFLAGS = $(APP_CFLAGS)

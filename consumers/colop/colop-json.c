@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes what colop has found as JSON. */
+#include "consumers/colop/colop.h"
+
+#include <stdlib.h>
+
+#include "consumers/cli/json.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/op.h"
+
+/* What operations an object is about. Takes and returns @object. */
+static json_t *with_class(json_t *object, const struct colop *c, const struct lateness_class *of,
+			  uint32_t site)
+{
+	json_object_set_new(object, "op", json_text(op_name(of->op)));
+	json_object_set_new(object, "comm", json_comm(of->comm));
+	json_object_set_new(object, "site", json_text(attendance_site(c->attendance, site)));
+	json_object_set_new(
+		object, "bytes_below",
+		json_count(of->magnitude < 63 ? UINT64_C(1) << of->magnitude : UINT64_MAX));
+	return object;
+}
+
+/* Whom it is about. */
+static json_t *with_process(json_t *object, const struct colop *c, uint32_t process)
+{
+	json_object_set_new(object, "rank", json_process(attendance_rank(c->attendance, process)));
+	json_object_set_new(object, "process",
+			    json_text(attendance_process(c->attendance, process)));
+	return object;
+}
+
+static json_t *json_ns(double ns)
+{
+	return json_count(ns > 0 ? (uint64_t)(ns + 0.5) : 0);
+}
+
+void colop_json_once(const struct colop *c, const struct late_once *late)
+{
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "late", "number",
+			      json_count(late->number), "start_ns", json_time(late->start_ns),
+			      "late_ns", json_ns(late->late_ns), "error_ns",
+			      json_ns(late->error_ns), "caused_ns", json_ns(late->caused_ns),
+			      "confidence", json_figure(late->confidence));
+
+	json_print(with_process(with_class(o, c, late->of, late->site), c, late->process), stdout);
+}
+
+static void json_class(const struct colop *c, const struct lateness_class *of)
+{
+	double times = (double)of->meetings;
+	json_t *o = json_pack(
+		"{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "class", "pattern",
+		json_text(wait_name(of->kind)), "operations", json_count(of->meetings), "members",
+		json_figure((double)of->members / times), "bytes", json_count(of->bytes),
+		"spread_ns", json_ns(of->spread_ns / times), "most_ns", json_ns(of->spread_most_ns),
+		"waited_ns", json_ns(of->waited_ns), "waited_share",
+		json_figure(lateness_share(c->lateness, of->waited_ns)), "untold",
+		json_count(of->untold), "inside_ns", json_ns(of->inside_ns / times), "imbalance",
+		of->between_ns > 0 ? json_figure(of->busiest_ns / of->between_ns) : json_null(),
+		"bytes_per_s",
+		of->bytes && of->inside_ns > 0
+			? json_figure((double)of->bytes * 1e9 / of->inside_ns)
+			: json_null());
+
+	json_object_set_new(o, "most_number", json_count(of->most_number));
+	json_object_set_new(o, "most_rank",
+			    json_process(attendance_rank(c->attendance, of->most_process)));
+	json_print(with_class(o, c, of, of->site), stdout);
+}
+
+static void json_member(void *arg, const struct lateness_member *p)
+{
+	const struct colop *c = arg;
+	json_t *o =
+		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "type", "member", "operations",
+			  json_count(p->of->meetings), "times", json_count(p->times), "late_ns",
+			  p->times ? json_ns(middle_value(&p->late_ns)) : json_null(), "caused_ns",
+			  json_ns(p->caused_ns), "waited_ns", json_ns(p->waited_ns));
+
+	json_print(with_process(with_class(o, c, p->of, p->site), c, p->process), stdout);
+}
+
+static void json_often(const struct colop *c, const struct late_often *f)
+{
+	const struct lateness_member *p = f->member;
+	json_t *o =
+		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "often", "operations",
+			  json_count(p->of->meetings), "times", json_count(p->times), "times_share",
+			  json_figure(f->share.share), "low_share", json_figure(f->share.low),
+			  "high_share", json_figure(f->share.high), "late_ns", json_ns(f->late_ns),
+			  "error_ns", json_ns(f->error_ns), "cost_share", json_figure(f->cost));
+
+	json_print(with_process(with_class(o, c, p->of, p->site), c, p->process), stdout);
+}
+
+static void json_summary(const struct colop *c)
+{
+	const struct meetings_counts *n = meetings_counts(c->meetings);
+	struct evspace_counts counts;
+
+	evspace_counts(c->follow.client, &counts);
+	json_print(
+		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type",
+			  "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
+			  json_count(n->n[MEETING_BEFORE]), "lost", json_count(n->n[MEETING_LOST]),
+			  "absent", json_count(n->n[MEETING_ABSENT]), "crowded",
+			  json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
+			  "unnumbered", json_count(c->left_out), "strays", json_count(n->strays),
+			  "refused", json_count(n->refused), "left_out",
+			  json_count(lateness_left_out(c->lateness)), "tuples_lost",
+			  json_count(counts.lost), "unaccounted", json_count(counts.unaccounted)),
+		stdout);
+}
+
+void colop_json_end(const struct colop *c)
+{
+	struct late_often *found = memory_new(COLOP_TOP_MOST, sizeof(*found));
+	const struct lateness_class *const *classes;
+	size_t n = lateness_classes(c->lateness, &classes), often;
+
+	for (size_t i = 0; i < n; i++)
+		json_class(c, classes[i]);
+	lateness_each(c->lateness, json_member, (void *)(uintptr_t)c);
+	often = lateness_often(c->lateness, c->least, found, COLOP_TOP_MOST);
+	for (size_t i = 0; i < often; i++)
+		json_often(c, &found[i]);
+	json_summary(c);
+	free(found);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes what colop has found, for people: a table and sentences. */
+#include "consumers/colop/colop.h"
+
+#include <stdlib.h>
+
+#include "consumers/cli/words.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
+#include "tree/data/op.h"
+#include "tree/data/process.h"
+
+/* ---- words ---- */
+
+static const char *duration(char buf[UNIT_TEXT], double ns)
+{
+	return unit_duration(buf, ns > 0 ? (uint64_t)(ns + 0.5) : 0);
+}
+
+static void add_process(char buf[WORDS_TEXT], const struct colop *c, uint32_t process)
+{
+	int32_t rank = attendance_rank(c->attendance, process);
+	char who[PROCESS_NAME];
+
+	words_add(buf, "%s",
+		  rank >= 0 ? process_words(who, rank)
+			    : attendance_process(c->attendance, process));
+}
+
+/* "3.1 ms (+- 20 us)"; on one host there is no doubt. */
+static void add_late(char buf[WORDS_TEXT], double late_ns, double error_ns)
+{
+	char late[UNIT_TEXT], error[UNIT_TEXT];
+
+	words_add(buf, "%s", duration(late, late_ns));
+	if (error_ns > 0)
+		words_add(buf, " (± %s)", duration(error, error_ns));
+}
+
+static void add_site(char buf[WORDS_TEXT], const struct colop *c, uint32_t site)
+{
+	if (site)
+		words_add(buf, " at %s", attendance_site(c->attendance, site));
+}
+
+static void add_class(char buf[WORDS_TEXT], const struct colop *c, const struct lateness_class *of)
+{
+	char key[96];
+
+	words_class(key, sizeof(key), c->follow.client, op_name(of->op), of->comm);
+	words_add(buf, "%s", key);
+}
+
+/* ---- the table ---- */
+
+static const struct table_column columns[] = {
+	{.pad = -24, .least = 12},
+	{.pad = -16, .drop = 4, .least = 10},
+	{.pad = 8, .gap = 1, .drop = 5},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 3},
+	{.pad = 9, .gap = 1, .drop = 4},
+	{.pad = 8, .gap = 1},
+	{.pad = 9, .gap = 1},
+	{.pad = 9, .gap = 1, .drop = 2},
+	{.pad = 11, .gap = 1, .drop = 1},
+};
+
+static void row(const struct colop *c, const struct lateness_class *of, struct table *t)
+{
+	double times = (double)of->meetings;
+	char name[WORDS_TEXT] = "", text[UNIT_TEXT];
+
+	add_class(name, c, of);
+	table_cell(t, "%s", name);
+	table_cell(t, "%s", of->site ? attendance_site(c->attendance, of->site) : "-");
+	table_cell(t, "%s", of->magnitude ? unit_bytes(text, of->bytes / of->members) : "-");
+	table_cell(t, "%s", unit_count(text, of->meetings));
+	table_cell(t, "%s", duration(text, of->spread_ns / times));
+	table_cell(t, "%s", duration(text, of->spread_most_ns));
+	table_cell(t, "#%u", of->most_number);
+	table_cell(t, "%s",
+		   of->kind == WAIT_NONE
+			   ? "-"
+			   : unit_share(text, lateness_share(c->lateness, of->waited_ns)));
+	table_cell(t, "%s", duration(text, of->inside_ns / times));
+	if (of->between_ns > 0)
+		table_cell(t, "%.2f", of->busiest_ns / of->between_ns);
+	else
+		table_cell(t, "-");
+	if (of->bytes && of->inside_ns > 0)
+		table_cell(t, "%s/s",
+			   unit_bytes(text, (uint64_t)((double)of->bytes * 1e9 / of->inside_ns)));
+	else
+		table_cell(t, "-");
+}
+
+static int compare_waited(const void *a, const void *b)
+{
+	const struct lateness_class *x = *(const struct lateness_class *const *)a;
+	const struct lateness_class *y = *(const struct lateness_class *const *)b;
+
+	return (x->waited_ns < y->waited_ns) - (x->waited_ns > y->waited_ns);
+}
+
+static void show_table(const struct colop *c, FILE *out)
+{
+	static const char *const heads[] = {"OPERATION", "CALLED AT", "SIZE", "TIMES",
+					    "SPREAD",	 "MOST",      "IN",   "WAITED",
+					    "INSIDE",	 "IMBALANCE", "RATE"};
+	const struct lateness_class *const *classes;
+	const struct lateness_class **order;
+	size_t n = lateness_classes(c->lateness, &classes);
+	struct table t;
+
+	if (n == 0) {
+		table_say(out, "no collective operation has come from all ranks yet");
+		return;
+	}
+	order = memory_new(n, sizeof(*order));
+	for (size_t i = 0; i < n; i++)
+		order[i] = classes[i];
+	qsort(order, n, sizeof(*order), compare_waited);
+	table_heads(&t, columns, heads, sizeof(heads) / sizeof(heads[0]));
+	for (size_t i = 0; i < n && i < c->top; i++)
+		row(c, order[i], &t);
+	table_print(&t, out);
+	table_fini(&t);
+	if (n > c->top)
+		table_say(out, "and %zu more kinds of operations (--top)", n - c->top);
+	free(order);
+}
+
+/* ---- sentences ---- */
+
+static void say_often(const struct colop *c, const struct late_often *f, FILE *out)
+{
+	const struct lateness_class *of = f->member->of;
+	char text[WORDS_TEXT] = "", count[UNIT_TEXT], share[UNIT_TEXT];
+
+	add_process(text, c, f->member->process);
+	words_add(text, " is late in ");
+	add_class(text, c, of);
+	add_site(text, c, f->member->site);
+	words_add(text, " in %s of %s operation%s (%.0f to %.0f), by ",
+		  unit_share(share, f->share.share), unit_count(count, of->meetings),
+		  plural(of->meetings, "s"), f->share.low * 100, f->share.high * 100);
+	add_late(text, f->late_ns, f->error_ns);
+	words_add(text, "; costs %s of the run", unit_share(share, f->cost));
+	table_say(out, "%s", text);
+}
+
+static void say_once(const struct colop *c, const struct late_once *late, FILE *out)
+{
+	char text[WORDS_TEXT] = "", clock[32], waited[UNIT_TEXT];
+
+	words_clock(clock, sizeof(clock), late->start_ns, 6);
+	add_process(text, c, late->process);
+	words_add(text, " was late in ");
+	add_class(text, c, late->of);
+	words_add(text, " #%u", late->number);
+	add_site(text, c, late->site);
+	words_add(text, " at %s, by ", clock);
+	add_late(text, late->late_ns, late->error_ns);
+	words_add(text, "; the others have waited %s for it, all together",
+		  duration(waited, late->caused_ns));
+	table_say(out, "%s", text);
+}
+
+void colop_show(const struct colop *c, FILE *out)
+{
+	struct late_often *found = memory_new(c->top, sizeof(*found));
+	size_t n = lateness_often(c->lateness, c->least, found, c->top);
+
+	show_table(c, out);
+	for (size_t i = 0; i < n; i++)
+		say_often(c, &found[i], out);
+	for (size_t i = 0; i < c->n_once; i++)
+		say_once(c, &c->once[i], out);
+	if (c->all_once > c->n_once)
+		table_say(out, "and %llu times more somebody was late by more than is usual",
+			  (unsigned long long)(c->all_once - c->n_once));
+	free(found);
+}
+
+/* ---- what became of all ---- */
+
+static void account_write(FILE *line, const void *arg)
+{
+	static const char *const gaps[MEETING_GAPS] = {
+		[MEETING_BEFORE] = "that had begun before",
+		[MEETING_LOST] = "with lost events",
+		[MEETING_ABSENT] = "that not all ranks have come to",
+		[MEETING_CROWDED] = "given up, as too many were open",
+	};
+	const struct colop *c = arg;
+	const struct meetings_counts *n = meetings_counts(c->meetings);
+	uint64_t others = n->strays + n->refused + lateness_left_out(c->lateness);
+	char text[UNIT_TEXT];
+
+	fprintf(line, "%s operation%s of all ranks", unit_count(text, n->n[MEETING_WHOLE]),
+		plural(n->n[MEETING_WHOLE], "s"));
+	for (size_t i = 0; i < MEETING_GAPS; i++) {
+		if (i != MEETING_WHOLE && n->n[i])
+			fprintf(line, ", %s %s", unit_count(text, n->n[i]), gaps[i]);
+	}
+	if (n->mixed)
+		fprintf(line, ", %s in which ranks CALL DIFFERENT ONES",
+			unit_count(text, n->mixed));
+	if (c->left_out)
+		fprintf(line, ", %s event%s without a valid number", unit_count(text, c->left_out),
+			plural(c->left_out, "s"));
+	if (others)
+		fprintf(line, ", %s event%s too late or too many", unit_count(text, others),
+			plural(others, "s"));
+}
+
+void colop_account(const struct colop *c, FILE *out)
+{
+	table_say_of(out, account_write, c);
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace colop: the paper's ColOpMon (5.3) for unmodified programs. */
+#include "consumers/colop/colop.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumers/cli/command.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "tree/data/clock.h"
+#include "tree/data/op.h"
+
+static const char colop_help[] =
+	"usage: evspace colop [options]\n"
+	"\n"
+	"Say who is late in collective operations, until Ctrl-C or the run's end: each\n"
+	"operation is joined over the ranks of its communicator, by its number there. Then\n"
+	"a table has, by operation, communicator, call site and size, how far apart ranks\n"
+	"came, how long they waited, and how long it took once all were there; and there\n"
+	"is a sentence for each rank that is late often, and for each that was late once by\n"
+	"more than is usual.\n"
+	"\n"
+	"Times are compared only as far as clocks allow: what is within their error bound\n"
+	"is neither early nor late. What is told is so with a probability of 99 %.\n"
+	"\n"
+	"examples:\n"
+	"  evspace colop                                # the live run, until Ctrl-C\n"
+	"  evspace colop --watch                        # the table anew each second\n"
+	"  evspace colop --backlog --until-end          # all of a run\n"
+	"  evspace colop --check --max-spread 5ms       # exit code 1 if they came apart\n"
+	"\n"
+	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
+	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
+	"often) and summary; times are in ns.\n";
+
+/* With which all that is told together is so. */
+#define CONFIDENCE 0.99
+
+/* Most arrivals that are kept: 200 MB. */
+#define ARRIVALS_MOST 1000000u
+
+#define CHECK_NS   UINT64_C(10000000000)
+#define REDRAW_NS  UINT64_C(1000000000)
+#define COLLECTIVE "/**/collective"
+
+static int take_least(void *into, const char *value, struct error *e)
+{
+	struct colop *c = into;
+
+	if (strcmp(value, "0") != 0)
+		return quantity_share(value, &c->least, e);
+	c->least = 0;
+	return 0;
+}
+
+static const struct option_row colop_rows[] = {
+	{"watch", .at = offsetof(struct colop, watch),
+	 .help = "show what is known so far each second"},
+	{"check", .at = offsetof(struct colop, check),
+	 .help = "exit code 1 if ranks came further apart than --max-spread, or, without that, one "
+		 "is late often; also if no operation could be judged (looks for 10 s, unless "
+		 "--duration, --count or --until-end say otherwise)"},
+	{"max-spread", "TIME", OPTION_TIME, .at = offsetof(struct colop, max_spread_ns),
+	 .help = "with --check: how far apart the ranks of an operation may come, such as 5ms"},
+	{"least", "SHARE", .take = take_least,
+	 .help = "say nothing of ranks that others wait for for less than this share of the time "
+		 "of all (default 0.1%)"},
+	{"top", "N", OPTION_COUNT, .at = offsetof(struct colop, top), .most = COLOP_TOP_MOST,
+	 .help = "lines of the table and of each kind of sentence, those that cost most first "
+		 "(default 10; JSON has all)"},
+	{"backlog", NULL, OPTION_ONE, .at = offsetof(struct colop, follow.common.look.backlog),
+	 .help = "begin with what the elements still hold (default: from now on)"},
+	{"until-end", .at = offsetof(struct colop, follow.until_end),
+	 .help = "end when all processes have ended and everything is read; a run that had ended "
+		 "before ends it without this, unless --count or --duration say when"},
+	{0},
+};
+
+static const struct usage colop_usage = {
+	.help = colop_help,
+	.own = colop_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+};
+
+/* ---- findings ---- */
+
+static int compare_once(const void *a, const void *b)
+{
+	const struct late_once *x = a, *y = b;
+
+	return (x->caused_ns < y->caused_ns) - (x->caused_ns > y->caused_ns);
+}
+
+static void take_once(void *arg, const struct late_once *late)
+{
+	struct colop *c = arg;
+
+	c->all_once++;
+	if (c->follow.common.json)
+		colop_json_once(c, late);
+	if (c->n_once < c->top)
+		c->once[c->n_once++] = *late;
+	else if (late->caused_ns > c->once[c->n_once - 1].caused_ns)
+		c->once[c->n_once - 1] = *late;
+	qsort(c->once, c->n_once, sizeof(*c->once), compare_once);
+}
+
+static void take_meeting(void *arg, const struct meeting *meeting)
+{
+	struct colop *c = arg;
+
+	if (meeting->gap == MEETING_WHOLE)
+		lateness_add(c->lateness, meeting);
+}
+
+/* Is it bad news? */
+static bool is_bad(const struct colop *c)
+{
+	const struct lateness_class *const *classes;
+	size_t n = lateness_classes(c->lateness, &classes);
+	struct late_often *found;
+	bool bad;
+
+	if (!c->max_spread_ns) {
+		found = memory_new(c->top, sizeof(*found));
+		bad = n == 0 || lateness_often(c->lateness, c->least, found, c->top) > 0;
+		free(found);
+		return bad;
+	}
+	for (size_t i = 0; i < n; i++) {
+		if (classes[i]->spread_most_ns > (double)c->max_spread_ns)
+			return true;
+	}
+	return n == 0;
+}
+
+/* ---- one wave ---- */
+
+static size_t members(void *arg, uint32_t comm, int32_t *list, size_t room)
+{
+	return evspace_members(arg, comm, list, room);
+}
+
+/* Is it the event of a collective, with a number that all members have? */
+static bool is_joined(struct colop *c, const struct evspace_event *ev)
+{
+	if (!op_is_collective(ev->op_number) || !ev->end_ns || !ev->comm ||
+	    ev->flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION | EVSPACE_GONE))
+		return false;
+	if (ev->flags & (EVSPACE_UNNUMBERED | EVSPACE_FAILED)) {
+		c->left_out++;
+		return false;
+	}
+	return true;
+}
+
+static void take_event(struct colop *c, const struct evspace_event *ev)
+{
+	const struct attendance_entry *who = attendance_find(c->attendance, ev->name, ev->rank);
+	struct evspace_collective call = {.root = -1};
+	struct meeting_key key = {.comm = ev->comm, .number = ev->seq_or_tag};
+	struct arrival a = {
+		.start_ns = ev->start_ns,
+		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
+		.error_ns = ev->error_ns,
+		.bytes = ev->bytes,
+		.process = who->process,
+		.host = who->host,
+		.site = who->site,
+		.op = ev->op_number,
+	};
+
+	(void)evspace_collective(c->follow.client, ev, &call);
+	key.root = call.root;
+	key.size = call.size;
+	a.place = attendance_place(c->attendance, ev->comm, ev->rank, members, c->follow.client);
+	meetings_add(c->meetings, &key, &a);
+}
+
+static bool take_wave(void *arg, uint64_t *seen)
+{
+	struct colop *c = arg;
+	struct follower *f = &c->follow;
+	struct evspace_event ev;
+	uint64_t now = clock_mono_ns();
+	bool any = false;
+
+	*seen = evspace_wave(f->client)->number;
+	options_note_missing(f->command, &f->common, f->client);
+	standing_note_unreadable(&f->standing, "evspace colop", f->client);
+	follow_tell_loss(f);
+	attendance_turn(c->attendance);
+	for (; evspace_event(f->client, &ev); any = true) {
+		if (is_joined(c, &ev))
+			take_event(c, &ev);
+	}
+	meetings_turn(c->meetings);
+	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
+		if (c->redraw)
+			fputs("\033[H\033[2J", stdout);
+		colop_show(c, stdout);
+		c->drawn_ns = now;
+	}
+	return any;
+}
+
+/* ---- all ---- */
+
+static void begin(struct colop *c)
+{
+	struct common *common = &c->follow.common;
+
+	if (common->look.n_select == 0 && !common->look.define &&
+	    strcmp(common->look.view, "events") == 0) {
+		common->select[0] = COLLECTIVE;
+		common->look.select = common->select;
+		common->look.n_select = 1;
+	}
+	if (c->check && !common->duration_ns && !common->count && !c->follow.until_end)
+		common->duration_ns = CHECK_NS;
+	c->watch = c->watch && !common->json;
+	c->redraw = c->watch && isatty(STDOUT_FILENO);
+	c->once = memory_new(c->top, sizeof(*c->once));
+	c->attendance = attendance_new();
+	c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
+	c->lateness = lateness_new(CONFIDENCE, take_once, c);
+}
+
+static void tell(struct colop *c)
+{
+	if (c->follow.common.json) {
+		colop_json_end(c);
+		return;
+	}
+	colop_show(c, stdout);
+	colop_account(c, stderr);
+}
+
+static void end(struct colop *c)
+{
+	options_close(&c->follow.common, c->follow.client);
+	meetings_free(c->meetings);
+	lateness_free(c->lateness);
+	attendance_free(c->attendance);
+	free(c->once);
+}
+
+int colop_main(int argc, char **argv)
+{
+	struct colop c = {
+		.follow = {.command = "colop", .common.look = {.view = "events", .rate_hz = 10}},
+		.least = 0.001,
+		.top = 10};
+	int code = options_parse(argc, argv, &colop_usage, &c, &c.follow.common);
+
+	if (code >= 0)
+		return code;
+	begin(&c);
+	c.follow.client = options_open(argv[0], &c.follow.common, &code);
+	if (c.follow.client) {
+		code = follow_run(&c.follow, take_wave, &c);
+		meetings_end(c.meetings);
+		lateness_end(c.lateness);
+		if (!c.follow.unread)
+			tell(&c);
+		follow_tell_cost(&c.follow);
+		if (code == EXIT_FINE && c.check && is_bad(&c))
+			code = EXIT_BAD_NEWS;
+	}
+	end(&c);
+	return code;
+}

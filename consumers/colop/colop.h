@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The inside of evspace colop: what it has found so far, and how it is told. */
+#ifndef EVSPACE_COLOP_H
+#define EVSPACE_COLOP_H
+
+#include "consumers/analysis/lateness.h"
+#include "consumers/colop/attendance.h"
+#include "consumers/watch/follow.h"
+
+/** Most of each kind that are told as text. */
+#define COLOP_TOP_MOST 1000u
+
+struct colop {
+	struct follower follow;
+	bool watch, check;
+	uint64_t max_spread_ns; /* 0: any */
+	double least;		/* share of the time of all processes that is worth a word */
+	unsigned top;
+	struct attendance *attendance;
+	struct meetings *meetings;
+	struct lateness *lateness;
+	struct late_once *once; /* the costliest of those that were late once */
+	size_t n_once;
+	uint64_t all_once;
+	uint64_t left_out; /* tuples of collectives without a number, or that failed */
+	uint64_t drawn_ns;
+	bool redraw;
+};
+
+/** Text: the table, and a sentence for each finding. (colop-text.c) */
+void colop_show(const struct colop *colop, FILE *out);
+
+/** "412 operations; 3 of them …", at the end. (colop-text.c) */
+void colop_account(const struct colop *colop, FILE *out);
+
+/** JSON: one that was late once, when it is found; and all else, at the end. (colop-json.c) */
+void colop_json_once(const struct colop *colop, const struct late_once *late);
+void colop_json_end(const struct colop *colop);
+
+#endif

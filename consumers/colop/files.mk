@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+evspace_SOURCES += \
+	%D%/colop.c %D%/colop.h %D%/colop-json.c %D%/colop-text.c %D%/attendance.c %D%/attendance.h
+EXTRA_DIST += %D%/README.md

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests evspace colop on a real program whose ranks are late as planned: who is found, and that all figures are those that
+# the events of the same run give.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+unset EVSPACE_ENTRY
+late=$top_builddir/tests/apps/late
+
+# ran NAME OPTIONS...: the program with these options, of which there is nothing left to come.
+ran() {
+	local name=$1
+
+	shift
+	timeout -k 5 60 evspace run --no-summary --run "$name" -- mpirun -np 4 "$late" "$@"
+}
+
+colop() {
+	evspace colop --backlog --until-end "$@" 2>"$tap_dir/err" >"$tap_dir/out" || { cat "$tap_dir/err"; return 1; }
+}
+
+# field NAME: its value in each line.
+field() {
+	sed -n "s/.*\"$1\":\"\{0,1\}\([^,}\"]*\).*/\1/p"
+}
+
+# Rank 2 comes 30 ms late to all operations, more than what a busy machine does.
+chronic_is_found() {
+	ran chronic --operations 100 --pause 1000 --late 2:30000:1:0 || return
+	colop --run chronic --json || return
+	grep '"type":"often".*"op":"MPI_Allreduce"' "$tap_dir/out" | head -n 1 >"$tap_dir/often"
+	[ "$(field rank <"$tap_dir/often")" = 2 ] && [ "$(field operations <"$tap_dir/often")" = 25 ] &&
+		awk -v late="$(field late_ns <"$tap_dir/often")" -v cost="$(field cost_share <"$tap_dir/often")" \
+			'BEGIN { exit !(late > 20e6 && late < 60e6 && cost > 0.05) }' ||
+		{ cat "$tap_dir/often" "$tap_dir/out"; return 1; }
+}
+
+sentence_is_said() {
+	colop --run chronic && grep -q '^rank 2 is late in MPI_Barrier@world in .* of 25 operations (.*), by .*; costs .* of the run$' \
+		"$tap_dir/out" && grep -q '^MPI_Allreduce@world .* 32 B .* 25 ' "$tap_dir/out" &&
+		grep -q '^100 operations of all ranks$' "$tap_dir/err" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
+# All classes and members are what the events say; consumers round times each for itself.
+figures_are_those_of_the_events() {
+	evspace events --backlog --until-end --json --run chronic --select '/**/collective' 2>/dev/null |
+		awk -f "$top_srcdir/tests/meetings.awk" | sort >"$tap_dir/wanted"
+	colop --run chronic --json || return
+	awk -v q='"' '
+		function field(name) { match($0, q name q ":[^,}]*"); s = substr($0, RSTART, RLENGTH); gsub(/.*:|"/, "", s); return s }
+		/"type":"class"/ { print "class", field("op"), field("operations"), field("spread_ns"), field("most_ns"),
+			field("waited_ns"), field("inside_ns") }
+		/"type":"member".*(Barrier|Allreduce)/ && field("times") > 0 { print "member", field("op"), field("rank"), field("times") }
+	' "$tap_dir/out" | sort >"$tap_dir/said"
+	[ "$(wc -l <"$tap_dir/wanted")" -gt 4 ] &&
+		paste -d ' ' "$tap_dir/wanted" "$tap_dir/said" | awk '{
+			half = NF / 2
+			for (i = 1; i <= half; i++)
+				wrong += $i ~ /^[0-9]/ ? $i - $(i + half) > 1000 || $i - $(i + half) < -1000 : $i != $(i + half)
+		} END { exit wrong > 0 }' || { paste -d '\n' "$tap_dir/wanted" "$tap_dir/said"; return 1; }
+}
+
+# Rank 1 comes 1.5 s late to a sum, which is more than any noise.
+most_is_found() {
+	mkdir -p "$tap_dir/times"
+	ran once --operations 150 --pause 1000 --sums --late 1:1500000:1000:100 --times "$tap_dir/times" || return
+	colop --run once --json &&
+		grep -q '"type":"class".*"operations":150,.*"most_number":100,"most_rank":1,"op":"MPI_Allreduce"' "$tap_dir/out" ||
+		{ cat "$tap_dir/out"; return 1; }
+}
+
+# Whoever is said to have been late, was late by as much as the program itself has seen: since the middle one of the others.
+lateness_is_true() {
+	sed -n 's/.*"type":"late","number":\([0-9]*\),.*"late_ns":\([0-9]*\),.*"rank":\([0-9]*\),.*/late \1 \3 \2/p' "$tap_dir/out" |
+		cat "$tap_dir/times"/* - | awk '
+			$1 != "late" { at[$1, $2] = $4; next }
+			{
+				a = at[$2, ($3 + 1) % 4]; b = at[$2, ($3 + 2) % 4]; c = at[$2, ($3 + 3) % 4]
+				middle = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b)
+				off = at[$2, $3] - middle - $4
+				if (off > 2e6 || off < -2e6) { print; wrong++ }
+			}
+			END { exit wrong > 0 }'
+}
+
+check_tells() {
+	colop --run once --check --max-spread 100s || return
+	! colop --run once --check --max-spread 5ms && ! colop --run chronic --check && ! colop --run chronic --check --max-spread 1ms
+}
+
+bed_start agent evspace agent
+tap_case "its agent is ready" bed_until bed_ready agent
+tap_case "who is late often is found, with how often, by how much, at what cost" chronic_is_found
+tap_case "... and said in a sentence, below the table" sentence_is_said
+tap_case "figures are those that the events give offline" figures_are_those_of_the_events
+tap_case "the one operation in which ranks come furthest apart is named" most_is_found
+tap_case "who is said to be late was late by as much as the program itself has seen" lateness_is_true
+tap_case "--check is an exit code" check_tells
+tap_case "a wrong bound: 2" tap_says 2 'max-spread' evspace colop --check --max-spread much
+tap_done
