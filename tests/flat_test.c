@@ -126,7 +126,7 @@ static void what_is_not_flat_is_left(void)
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
 	Evspace__Error error = EVSPACE__ERROR__INIT;
 	Evspace__Frame frame = {.base = PROTOBUF_C_MESSAGE_INIT(&evspace__frame__descriptor)};
-	unsigned char to[FLAT_BYTES], known[ROOM];
+	unsigned char to[FLAT_BYTES], known[ROOM] = {0};
 	uint32_t only[] = {7};
 
 	CU_ASSERT_EQUAL(flat_put(&frame, to), 0);
@@ -153,7 +153,7 @@ static void damaged_ones(void)
 	for (unsigned round = 0; round < 50000; round++) {
 		Evspace__Frame *frame = frame_make(round % 2 ? EVSPACE__FRAME__KIND_ASK
 							     : EVSPACE__FRAME__KIND_ANSWER);
-		unsigned char data[ROOM];
+		unsigned char data[ROOM] = {0};
 		size_t bytes;
 
 		fields_make((ProtobufCMessage *)frame->ask);

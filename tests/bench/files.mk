@@ -245,7 +245,7 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) $(EVENT_CFLAGS) -o $@ $(filter %.c,$^) \
 		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) -lm
 
-tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/bytes.c tree/wire/deframer.c tree/wire/packer.c \
+tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/bytes.c tree/wire/deframer.c tree/wire/flat.c tree/wire/packer.c \
 		tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(data_sources) \
 		tree/stage/convert.c $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm

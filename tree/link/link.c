@@ -8,6 +8,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/wire/flat.h"
 
 #define LINGER_MS 1000u
 
@@ -172,7 +173,19 @@ bool link_crowded(struct link *link)
 	return true;
 }
 
-/** Front and header of a frame that is not flat, *@bytes, for the caller to free; NULL: too much.
+/** Put front and header of a frame to @to. Returns their bytes, 0 if the header is not flat. */
+static size_t head_put(const Evspace__Frame *header, size_t body_bytes, unsigned char *to)
+{
+	const size_t packed = flat_put(header, to + WIRE_FRONT_BYTES);
+
+	if (!packed)
+		return 0;
+	wire_front_put(&(struct wire_front){(uint32_t)packed, (uint32_t)body_bytes}, to);
+	memset(to + WIRE_FRONT_BYTES + packed, 0, wire_pad(packed) - packed);
+	return WIRE_FRONT_BYTES + wire_pad(packed);
+}
+
+/** The same of any other header, *@bytes, for the caller to free. Returns NULL if that is too much.
  */
 static unsigned char *head_new(const Evspace__Frame *header, size_t body_bytes, size_t *bytes)
 {
@@ -191,7 +204,7 @@ static unsigned char *head_new(const Evspace__Frame *header, size_t body_bytes, 
 int link_send(struct link *link, const Evspace__Frame *header, const struct batch *body)
 {
 	const size_t body_bytes = body ? body->bytes : 0;
-	unsigned char flat[WIRE_FLAT_BYTES], *head = flat;
+	unsigned char flat[WIRE_FRONT_BYTES + FLAT_BYTES], *head = flat;
 	size_t bytes;
 
 	if (link->state != LINK_HELLO && link->state != LINK_READY) {
@@ -202,7 +215,7 @@ int link_send(struct link *link, const Evspace__Frame *header, const struct batc
 		errno = ENOBUFS;
 		return -1;
 	}
-	bytes = wire_flat_put(header, body_bytes, flat);
+	bytes = head_put(header, body_bytes, flat);
 	if (!bytes || body_bytes > WIRE_BODY_MAX)
 		head = head_new(header, body_bytes, &bytes);
 	if (!head) {

@@ -22,29 +22,21 @@ _Static_assert(FRONT + FIELDS * (1 + VARINT) <= FLAT_BYTES, "a flat header has r
 /* As protobuf calls how a field is packed. */
 enum wire_type { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_32 = 5 };
 
-/* How a field with one number is packed, or WIRE_BYTES for any other field. */
-static enum wire_type field_type(const ProtobufCFieldDescriptor *field)
-{
-	if (field->label != PROTOBUF_C_LABEL_NONE || field->flags || field->id > FIELDS)
-		return WIRE_BYTES;
-	switch (field->type) {
-	case PROTOBUF_C_TYPE_UINT32:
-	case PROTOBUF_C_TYPE_SINT32:
-	case PROTOBUF_C_TYPE_UINT64:
-	case PROTOBUF_C_TYPE_BOOL:
-		return WIRE_VARINT;
-	case PROTOBUF_C_TYPE_FIXED32:
-		return WIRE_32;
-	case PROTOBUF_C_TYPE_FIXED64:
-		return WIRE_64;
-	default:
-		return WIRE_BYTES;
-	}
-}
+/* Of each type of number how it is packed, and the bytes that it has in a message; else none. */
+static const struct packing {
+	uint8_t how, bytes;
+} packings[] = {
+	[PROTOBUF_C_TYPE_UINT32] = {WIRE_VARINT, 4}, [PROTOBUF_C_TYPE_SINT32] = {WIRE_VARINT, 4},
+	[PROTOBUF_C_TYPE_BOOL] = {WIRE_VARINT, 4},   [PROTOBUF_C_TYPE_UINT64] = {WIRE_VARINT, 8},
+	[PROTOBUF_C_TYPE_FIXED32] = {WIRE_32, 4},    [PROTOBUF_C_TYPE_FIXED64] = {WIRE_64, 8},
+	[PROTOBUF_C_TYPE_MESSAGE] = {WIRE_BYTES, 0},
+};
 
-static bool field_is_wide(const ProtobufCFieldDescriptor *field)
+/* Is it one number? */
+static inline bool is_number(const ProtobufCFieldDescriptor *field)
 {
-	return field->type == PROTOBUF_C_TYPE_UINT64 || field->type == PROTOBUF_C_TYPE_FIXED64;
+	return field->label == PROTOBUF_C_LABEL_NONE && !field->flags && field->id <= FIELDS &&
+	       packings[field->type].bytes > 0;
 }
 
 /* ---- to bytes ---- */
@@ -57,65 +49,52 @@ static unsigned char *varint_put(unsigned char *to, uint64_t value)
 	return to;
 }
 
-static uint64_t field_value(const ProtobufCFieldDescriptor *field, const void *message)
+static unsigned char *number_put(unsigned char *to, const ProtobufCFieldDescriptor *field,
+				 const char *at)
 {
-	const char *at = (const char *)message + field->offset;
-	uint64_t wide;
-	uint32_t value;
+	const struct packing p = packings[field->type];
+	uint32_t narrow;
+	uint64_t value;
 
-	if (field_is_wide(field)) {
-		memcpy(&wide, at, sizeof(wide));
-		return wide;
-	}
-	memcpy(&value, at, sizeof(value));
+	memcpy(&narrow, at, sizeof(narrow));
+	value = narrow;
+	if (p.bytes == sizeof(value))
+		memcpy(&value, at, sizeof(value));
+	if (value == 0)
+		return to;
 	if (field->type == PROTOBUF_C_TYPE_SINT32)
-		return value << 1 ^ -(value >> 31);
-	return field->type == PROTOBUF_C_TYPE_BOOL ? value != 0 : value;
-}
-
-static unsigned char *field_put(unsigned char *to, const ProtobufCFieldDescriptor *field,
-				enum wire_type type, uint64_t value)
-{
-	const uint64_t le = htole64(value);
-
-	*to++ = (unsigned char)(field->id << 3 | type);
-	if (type == WIRE_VARINT)
+		value = narrow << 1 ^ -(narrow >> 31);
+	else if (field->type == PROTOBUF_C_TYPE_BOOL)
+		value = 1;
+	*to++ = (unsigned char)(field->id << 3 | p.how);
+	if (p.how == WIRE_VARINT)
 		return varint_put(to, value);
-	memcpy(to, &le, type == WIRE_64 ? 8 : 4);
-	return to + (type == WIRE_64 ? 8 : 4);
+	value = htole64(value);
+	memcpy(to, &value, p.bytes);
+	return to + p.bytes;
 }
 
-/* Does the list have nothing in it? */
-static bool field_is_empty(const ProtobufCFieldDescriptor *field, const void *message)
+static bool list_is_empty(const ProtobufCFieldDescriptor *field, const char *message)
 {
 	size_t n;
 
-	if (field->label != PROTOBUF_C_LABEL_REPEATED)
-		return false;
-	memcpy(&n, (const char *)message + field->quantifier_offset, sizeof(n));
+	memcpy(&n, message + field->quantifier_offset, sizeof(n));
 	return n == 0;
 }
 
 /* Returns where the fields end, NULL if they are not numbers alone. */
 static unsigned char *message_put(const ProtobufCMessage *message, unsigned char *to)
 {
-	const ProtobufCMessageDescriptor *type = message->descriptor;
+	const ProtobufCFieldDescriptor *field = message->descriptor->fields;
+	const char *base = (const char *)message;
 
 	if (message->n_unknown_fields)
 		return NULL;
-	for (unsigned i = 0; i < type->n_fields; i++) {
-		const ProtobufCFieldDescriptor *field = &type->fields[i];
-		const enum wire_type how = field_type(field);
-		uint64_t value;
-
-		if (how == WIRE_BYTES) {
-			if (!field_is_empty(field, message))
-				return NULL;
-			continue;
-		}
-		value = field_value(field, message);
-		if (value)
-			to = field_put(to, field, how, value);
+	for (unsigned i = message->descriptor->n_fields; i > 0; i--, field++) {
+		if (is_number(field))
+			to = number_put(to, field, base + field->offset);
+		else if (field->label != PROTOBUF_C_LABEL_REPEATED || !list_is_empty(field, base))
+			return NULL;
 	}
 	return to;
 }
@@ -139,74 +118,74 @@ size_t flat_put(const Evspace__Frame *header, unsigned char *to)
 /* ---- and back ---- */
 
 /* What is left to be read. */
-struct left {
+struct unread {
 	const unsigned char *at, *end;
 };
 
-static bool varint_get(struct left *left, uint64_t *value)
+static bool varint_get(struct unread *from, uint64_t *value)
 {
-	*value = 0;
-	for (unsigned shift = 0; left->at < left->end; shift += 7) {
-		const unsigned char c = *left->at++;
+	const unsigned char *at = from->at;
+	uint64_t got = 0;
 
+	for (unsigned shift = 0; shift < 64 && at < from->end; shift += 7) {
+		const unsigned char c = *at++;
+
+		got |= (uint64_t)(c & 0x7f) << shift;
+		if (c & 0x80)
+			continue;
+		from->at = at;
+		*value = got;
 		/* the tenth byte has one bit */
-		if (shift == 63 && c > 1)
-			return false;
-		*value |= (uint64_t)(c & 0x7f) << shift;
-		if (!(c & 0x80))
-			return true;
+		return shift < 63 || c < 2;
 	}
 	return false;
 }
 
-static bool fixed_get(struct left *left, size_t bytes, uint64_t *value)
+static bool fixed_get(struct unread *from, size_t bytes, uint64_t *value)
 {
 	uint64_t le = 0;
 
-	if ((size_t)(left->end - left->at) < bytes)
+	if ((size_t)(from->end - from->at) < bytes)
 		return false;
-	memcpy(&le, left->at, bytes);
-	left->at += bytes;
+	memcpy(&le, from->at, bytes);
+	from->at += bytes;
 	*value = le64toh(le);
 	return true;
 }
 
-static bool value_get(struct left *left, enum wire_type how, uint64_t *value)
+static bool number_get(struct unread *from, const ProtobufCFieldDescriptor *field, char *at)
 {
-	return how == WIRE_VARINT ? varint_get(left, value)
-				  : fixed_get(left, how == WIRE_64 ? 8 : 4, value);
-}
+	const struct packing p = packings[field->type];
+	uint64_t value;
+	uint32_t narrow;
 
-static void field_set(const ProtobufCFieldDescriptor *field, void *message, uint64_t value)
-{
-	char *at = (char *)message + field->offset;
-	uint32_t narrow = (uint32_t)value;
-
+	if (p.how == WIRE_VARINT ? !varint_get(from, &value) : !fixed_get(from, p.bytes, &value))
+		return false;
+	narrow = (uint32_t)value;
 	if (field->type == PROTOBUF_C_TYPE_SINT32)
 		narrow = narrow >> 1 ^ -(narrow & 1);
 	else if (field->type == PROTOBUF_C_TYPE_BOOL)
 		narrow = value != 0;
-	if (field_is_wide(field))
+	if (p.bytes == sizeof(value))
 		memcpy(at, &value, sizeof(value));
 	else
 		memcpy(at, &narrow, sizeof(narrow));
+	return true;
 }
 
-static bool message_get(struct left left, ProtobufCMessage *message)
+static bool message_get(struct unread from, ProtobufCMessage *message)
 {
 	const ProtobufCMessageDescriptor *type = message->descriptor;
 
-	while (left.at < left.end) {
-		const unsigned tag = *left.at++, at = (tag >> 3) - 1;
+	while (from.at < from.end) {
+		/* of a tag of two bytes, the number is too large */
+		const unsigned tag = *from.at++, at = (tag >> 3) - 1;
 		const ProtobufCFieldDescriptor *field = &type->fields[at];
-		uint64_t value;
 
-		/* a tag of two bytes, too, is none of these */
-		if (at >= type->n_fields || field->id != tag >> 3 ||
-		    field_type(field) != (tag & 7) || (tag & 7) == WIRE_BYTES ||
-		    !value_get(&left, tag & 7, &value))
+		if (at >= type->n_fields || field->id != tag >> 3 || !is_number(field) ||
+		    packings[field->type].how != (tag & 7) ||
+		    !number_get(&from, field, (char *)message + field->offset))
 			return false;
-		field_set(field, message, value);
 	}
 	return true;
 }
@@ -246,7 +225,7 @@ Evspace__Frame *flat_get(ProtobufCAllocator *allocator, const unsigned char *dat
 		return NULL;
 	evspace__frame__init(frame);
 	message = message_begin(allocator, frame, kind);
-	if (message && message_get((struct left){data + FRONT, data + bytes}, message))
+	if (message && message_get((struct unread){data + FRONT, data + bytes}, message))
 		return frame;
 	evspace__frame__free_unpacked(frame, allocator);
 	return NULL;

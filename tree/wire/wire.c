@@ -142,17 +142,15 @@ struct wire_front wire_front_get(const unsigned char *data)
 	return (struct wire_front){le32(data), le32(data + 4)};
 }
 
-static void wire_front_put(const struct wire_front *front, unsigned char *data)
+void wire_front_put(const struct wire_front *front, unsigned char *to)
 {
-	le32_put(data, front->header_bytes);
-	le32_put(data + 4, front->body_bytes);
+	le32_put(to, front->header_bytes);
+	le32_put(to + 4, front->body_bytes);
 }
 
 void wire_piece_put(size_t packed, size_t plain, unsigned char *to)
 {
-	struct wire_front front = {WIRE_PIECE | (uint32_t)packed, (uint32_t)plain};
-
-	wire_front_put(&front, to);
+	wire_front_put(&(struct wire_front){WIRE_PIECE | (uint32_t)packed, (uint32_t)plain}, to);
 }
 
 /** Zeros up to where the body belongs, behind a header at @to. */

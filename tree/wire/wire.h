@@ -22,14 +22,12 @@
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
-#define WIRE_HELLO_MAX	4096u /* before the hello */
-/** Most bytes of a pass (tree/link/pass.h), and of its signer's certificate. */
-#define WIRE_PASS_MAX (32u << 10)
+#define WIRE_HELLO_MAX	4096u	    /* before the hello */
+#define WIRE_PASS_MAX	(32u << 10) /* of a pass (tree/link/pass.h); of its signer's certificate */
 /** Bytes of a frame's front, and of the largest frame. */
 #define WIRE_FRONT_BYTES 8u
 #define WIRE_FRAME_MAX	 (WIRE_FRONT_BYTES + WIRE_HEADER_MAX + WIRE_BODY_MAX)
-/** Bytes of a header that determine its kind. */
-#define WIRE_KIND_BYTES 2u
+#define WIRE_KIND_BYTES	 2u /* of a header, which determine its kind */
 
 /** What one side may send: bytes of a frame, and of a header of each kind (0: WIRE_HELLO_MAX). */
 struct wire_limits {
@@ -117,7 +115,8 @@ static inline bool wire_front_is_piece(const struct wire_front *front)
 	return (front->header_bytes & WIRE_PIECE) != 0;
 }
 
-/** Write the front of a piece of @packed bytes, which unpack to @plain, to @to. */
+/** Write @front to @to; that of a piece of @packed bytes, which unpack to @plain. */
+void wire_front_put(const struct wire_front *front, unsigned char *to);
 void wire_piece_put(size_t packed, size_t plain, unsigned char *to);
 
 /** Bytes of the whole frame or piece with this front. */
