@@ -71,7 +71,7 @@ unit_tests = \
 	tests/finding_test \
 	tests/fold_test tests/foreign_stage_test \
 	tests/part_test \
-	tests/pastset_test \
+	tests/pastset_test tests/pastset_hostile_test \
 	tests/joining_test \
 	tests/median_test \
 	tests/meeting_test tests/wait_test tests/lateness_test \
@@ -253,6 +253,9 @@ tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la
 tests_pastset_test_LDADD = libtap.la libevspace-element.la
+tests_pastset_test_SOURCES = tests/pastset_test.c tests/pastset-bed.c tests/pastset-bed.h
+tests_pastset_hostile_test_LDADD = libtap.la libevspace-element.la
+tests_pastset_hostile_test_SOURCES = tests/pastset_hostile_test.c tests/pastset-bed.c tests/pastset-bed.h
 tests_fields_test_SOURCES = tests/fields_test.c tests/random.h
 tests_bench_test_CPPFLAGS = $(AM_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
 tests_bench_test_SOURCES = tests/bench/bench.c tests/bench/bench.h tests/bench_test.c

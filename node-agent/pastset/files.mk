@@ -2,7 +2,7 @@
 # What is built of this room.
 
 pastset_sources = \
-	%D%/element-handle.h %D%/evspace-element.c %D%/evspace-element.h %D%/evspace-element-read.c \
+	%D%/element-handle.c %D%/element-handle.h %D%/evspace-element.c %D%/evspace-element.h %D%/evspace-element-read.c \
 	%D%/evspace-element-write.c %D%/pastset.c %D%/pastset.h %D%/pastset-claim.c %D%/pastset-claim.h \
 	%D%/pastset-layout.h %D%/pastset-sleep.c %D%/pastset-sleep.h
 libagent_la_SOURCES += $(pastset_sources)

@@ -20,7 +20,7 @@
 /* A file's name. */
 typedef char file_name[PASTSET_NAME + sizeof(ELEMENT_SUFFIX)];
 
-bool pastset_is_name(const char *name)
+static bool is_name(const char *name)
 {
 	size_t n = strlen(name);
 
@@ -32,7 +32,7 @@ bool pastset_is_name(const char *name)
 
 static int name_check(const char *name, file_name file, struct error *e)
 {
-	if (pastset_is_name(name)) {
+	if (is_name(name)) {
 		snprintf(file, sizeof(file_name), "%s" ELEMENT_SUFFIX, name);
 		return 0;
 	}

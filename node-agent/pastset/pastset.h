@@ -33,10 +33,6 @@ struct pastset {
 	int fd; /* says, by a shared flock(2), that the file is in use */
 };
 
-/** Can an element have that name: letters, digits, "-", "_" and ".", no dot first, less than
- * PASTSET_NAME bytes? */
-bool pastset_is_name(const char *name);
-
 /**
  * Make the file "NAME.elem", mode 0600, its memory reserved, in the run's folder @dir, which
  * messages call @path. It gets its name when it is whole. Returns 0, or -1 with errno (EEXIST:

@@ -88,8 +88,7 @@ static bool file_over(const struct store_purge *p, int dir, const char *run, con
 	if (file.kind == FOLDER_CURSOR)
 		return cursor_over(p, dir, name, st);
 	if (file.kind == FOLDER_ELEMENT)
-		return p->force ||
-		       (age_of(st) >= p->older_than && folder_file_is_idle(dir, name));
+		return p->force || (age_of(st) >= p->older_than && folder_file_is_idle(dir, name));
 	if (file.kind == FOLDER_SEGMENT) {
 		known = store_file_find(p->store, run, name);
 		if (known && known->segment && known->segment->segment.inode == st->st_ino)
