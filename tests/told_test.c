@@ -74,7 +74,10 @@ static void budget_is_told(void)
 	((_Atomic uint8_t *)(uintptr_t)collect.mode)[CHANNEL_P2P] = MODE_ONE_IN + 3;
 	CU_ASSERT_EQUAL(evspace_told_1.budget(&told), 1);
 	CU_ASSERT_STRING_EQUAL(told.modes[CHANNEL_P2P].mode, "1/8");
-	said.mono_ns -= 2 * said.for_ns;
+	said.mono_ns += said.for_ns;
+	segment_told_put_budget(page(), &said);
+	CU_ASSERT_EQUAL(evspace_told_1.budget(&told), 0);
+	said.mono_ns -= 3 * said.for_ns;
 	segment_told_put_budget(page(), &said);
 	CU_ASSERT_EQUAL(evspace_told_1.budget(&told), 0);
 	collect_stop();
@@ -102,6 +105,8 @@ static void views_are_told(void)
 		segment_told_put_view(page(), &view);
 	}
 	CU_ASSERT_EQUAL(evspace_told_1.latest("a", 1, &told), 0);
+	CU_ASSERT_EQUAL(evspace_told_1.latest("b", 1, &told), 1);
+	CU_ASSERT_TRUE(isnan(told.over_s));
 	CU_ASSERT_EQUAL(evspace_told_1.latest("bc", 1, &told), 1);
 	CU_ASSERT_EQUAL(told.wave, 101);
 	CU_ASSERT_EQUAL(evspace_told_1.latest(NULL, 0, &told), 1);
@@ -111,6 +116,29 @@ static void views_are_told(void)
 	CU_ASSERT_EQUAL(told.operations[0].bytes, 80);
 	CU_ASSERT_DOUBLE_EQUAL(told.operations[0].mean_s, 1e-6, 1e-15);
 	CU_ASSERT_DOUBLE_EQUAL(told.operations[0].most_s, 2e-6, 1e-15);
+	collect_stop();
+}
+
+/* What was written in the future is not there, and gives its place to others. */
+static void none_of_the_future(void)
+{
+	static const char *const names[] = {"a", "b", "c", "d"};
+	struct segment_told_view view;
+	struct evspace_figures told;
+
+	start();
+	view = view_of("z", clock_mono_ns() + 3600000000000);
+	segment_told_put_view(page(), &view);
+	for (unsigned i = 1; i < SEGMENT_TOLD_VIEWS; i++)
+		memcpy(page()->views[i], page()->views[0], sizeof(page()->views[0]));
+	CU_ASSERT_EQUAL(evspace_told_1.latest(NULL, 0, &told), 0);
+	for (unsigned i = 0; i < SEGMENT_TOLD_VIEWS; i++) {
+		view = view_of(names[i], 100 + i);
+		view.over_ns = 2000000000;
+		segment_told_put_view(page(), &view);
+		CU_ASSERT_EQUAL(evspace_told_1.latest(names[i], 1, &told), 1);
+		CU_ASSERT_EQUAL(told.over_s, 2);
+	}
 	collect_stop();
 }
 
@@ -133,6 +161,8 @@ static void garbage(void)
 		CU_ASSERT_EQUAL(evspace_told_1.latest(NULL, 0, &figures), 0);
 		memcpy(&view, bytes, sizeof(view));
 		memcpy(&said, bytes + 1, sizeof(said));
+		view.mono_ns = 1 + view.mono_ns % 1000;
+		said.mono_ns = 1 + said.mono_ns % 1000;
 		segment_told_put_view(page(), &view);
 		segment_told_put_budget(page(), &said);
 		CU_ASSERT_EQUAL(evspace_told_1.latest(NULL, 0, &figures), 1);
@@ -189,6 +219,7 @@ static CU_TestInfo cases[] = {
 	{"nobody has said anything", nobody},
 	{"a budget, what is measured, and modes", budget_is_told},
 	{"the newest wave of a view", views_are_told},
+	{"what is said of the future is not there", none_of_the_future},
 	{"garbage", garbage},
 	{"two writers at once", two_writers},
 	CU_TEST_INFO_NULL,

@@ -159,6 +159,16 @@ adapts() {
 		grep -q '^adapts: told both, [0-9]* units' "$bed_dir/adapts.out" || { cat "$bed_dir"/adapts.* "$bed_dir/looks.err"; return 1; }
 }
 
+# Who may only observe tells it nothing by looking.
+observed() {
+	bed_start observed evspace run --run observed -- mpirun -np 4 "$tap_dir/adapts" 2 --stay
+	bed_start looks evspace events --connect "$bed_entry" --run observed --identity observe --wait --until-end --json
+	bed_wait observed
+	bed_wait looks
+	[ "$(grep -c '"op":"MPI_Allreduce"' "$bed_dir/looks.out")" -gt 10 ] && grep -q '^adapts: told nothing' "$bed_dir/observed.out" ||
+		{ cat "$bed_dir"/observed.* "$bed_dir/looks.err"; return 1; }
+}
+
 # Garbage where agents write changes nothing but what it is told.
 garbage() {
 	local file n=0
@@ -175,5 +185,6 @@ garbage() {
 }
 
 tap_case "a program that adapts is told a budget, what it costs, and its own figures" adapts
+tap_case "who may only observe tells it nothing" observed
 tap_case "garbage on the page that it is told by does no harm" garbage
 tap_done

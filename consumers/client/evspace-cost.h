@@ -118,7 +118,7 @@ struct evspace_tale {
 	double budget;
 	double slowdown, low, high; /* what looking and collecting cost, and the interval */
 	double rate_hz;		    /* looks a second */
-	unsigned for_ms;	    /* it holds for so long */
+	unsigned for_ms;	    /* it holds for so long, an hour at most */
 };
 
 /**

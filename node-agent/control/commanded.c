@@ -228,17 +228,16 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 	return NULL;
 }
 
-bool commanded_changes(const Evspace__SwitchAsk *ask)
-{
-	return ask->change || ask->discard || ask->trial || ask->n_modes || ask->lease ||
-	       ask->told || properties_are(ask);
-}
-
 /* A lease that goes on, and what programs are told, is no news for the audit. */
 static bool is_news(const Evspace__SwitchAsk *ask)
 {
-	return commanded_changes(ask) && !ask->told &&
-	       (!ask->lease || ask->lease->ms == 0 || ask->change || ask->n_modes);
+	return ask->change || ask->discard || ask->trial || ask->n_modes || properties_are(ask) ||
+	       (ask->lease && ask->lease->ms == 0);
+}
+
+bool commanded_changes(const Evspace__SwitchAsk *ask)
+{
+	return is_news(ask) || ask->lease || ask->told;
 }
 
 void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,

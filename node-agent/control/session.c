@@ -170,6 +170,8 @@ static struct scope *session_open_view(struct session *s, const Evspace__Open *o
 	whole.generation = s->host->active_map->generation;
 	whole.signer = active_map_signer(s->host->active_map);
 	whole.window = defined_window(s->host->active_map->map, plan);
+	/* what a program does about that is up to it */
+	whole.tells = (link_peer(s->link)->roles & ROLE_CONTROL) != 0;
 	scope = scope_new(s->host->scopes, s->link, &whole, NULL, NULL, e);
 	wire_place_free(whole.place);
 	plan_free(plan);

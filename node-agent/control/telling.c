@@ -9,6 +9,9 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/segment/segment-told.h"
 
+/* What is told holds so long at most. */
+#define TOLD_MOST_MS UINT64_C(3600000)
+
 /* One process, in a guarded write. */
 struct telling {
 	struct segment_told *page;
@@ -46,9 +49,10 @@ void telling_carry(const struct source_host *here, const Evspace__SwitchAsk *ask
 		   struct fanout_command_said *said)
 {
 	const Evspace__Told *told = ask->told;
+	const uint64_t for_ms = told->for_ms < TOLD_MOST_MS ? told->for_ms : TOLD_MOST_MS;
 	struct telling t = {.budget = {
 				    .mono_ns = clock_mono_ns(),
-				    .for_ns = told->for_ms * UINT64_C(1000000),
+				    .for_ns = for_ms * 1000000,
 				    .budget = told->budget,
 				    .slowdown = told->slowdown,
 				    .low = told->low,

@@ -46,10 +46,11 @@ static void words_put(_Atomic uint64_t *words, const void *record, size_t n)
 
 static int words_get(const _Atomic uint64_t *words, void *record, size_t n)
 {
+	uint64_t first;
+
 	for (unsigned try = 0; try < TRIES; try++) {
 		uint64_t sum = SUM_BEGIN, word;
 
-		/* its first word is the time */
 		if (!atomic_load_explicit(&words[0], memory_order_relaxed))
 			return 0;
 		for (size_t i = 0; i < n; i++) {
@@ -57,8 +58,11 @@ static int words_get(const _Atomic uint64_t *words, void *record, size_t n)
 			memcpy((char *)record + i * sizeof(word), &word, sizeof(word));
 			sum = sum_add(sum, word);
 		}
-		if (atomic_load_explicit(&words[n], memory_order_relaxed) == sum)
-			return 1;
+		if (atomic_load_explicit(&words[n], memory_order_relaxed) != sum)
+			continue;
+		/* when it was written: one that says later would be the newest for ever */
+		memcpy(&first, record, sizeof(first));
+		return first <= clock_mono_ns();
 	}
 	return 0;
 }

@@ -31,6 +31,7 @@ struct segment_told_op {
 struct segment_told_view {
 	uint64_t mono_ns; /* when it was read; 0: none */
 	uint64_t wave;
+	uint64_t over_ns; /* since the wave before; 0: not known */
 	char view[SEGMENT_TOLD_NAME];
 	struct segment_told_op ops[SEGMENT_TOLD_OPS]; /* up to the first without a count */
 };
@@ -66,7 +67,8 @@ void segment_told_put_budget(struct segment_told *told, const struct segment_tol
 /** The same in the place of the view of its name, else in that of the oldest one. */
 void segment_told_put_view(struct segment_told *told, const struct segment_told_view *view);
 
-/** Copy a record. Returns 1, or 0 when there is none. What it says may be anything. */
+/** Copy a record. Returns 1, or 0 when there is none. What it says may be anything, but that it is
+ * of the future. */
 int segment_told_budget(const struct segment_told *told, struct segment_told_budget *budget);
 int segment_told_view(const struct segment_told *told, unsigned i, struct segment_told_view *view);
 

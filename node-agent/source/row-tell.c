@@ -121,18 +121,23 @@ static void wave_add(struct rows *r, const struct batch *wave)
 
 void rows_tell(struct rows *r, const struct batch *wave, uint64_t number)
 {
-	if (r->samples || r->fetch[0] || segment_guarded(tell_look, r) < 0 || !r->tells)
+	uint64_t now = clock_mono_ns();
+
+	if (!r->open->tells || r->samples || r->fetch[0] || segment_guarded(tell_look, r) < 0 || !r->tells)
 		return;
 	for (size_t i = 0; i < r->n_follows; i++) {
 		struct follow *f = &r->follows[i];
+		struct segment_told_view *its;
 
 		if (f->asks && !f->tale)
 			tale_begin(r, f);
 		if (!f->asks || !f->tale)
 			continue;
-		f->tale->view.mono_ns = clock_mono_ns();
-		f->tale->view.wave = number;
-		memset(f->tale->view.ops, 0, sizeof(f->tale->view.ops));
+		its = &f->tale->view;
+		its->over_ns = its->mono_ns ? now - its->mono_ns : 0;
+		its->mono_ns = now;
+		its->wave = number;
+		memset(its->ops, 0, sizeof(its->ops));
 	}
 	wave_add(r, wave);
 	/* a file that was cut short meanwhile is noticed when it is read */

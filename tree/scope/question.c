@@ -43,8 +43,9 @@ struct question_packed question_of(const Evspace__Open *open, const struct plan_
 	asked.scope = 0;
 	asked.id = asked.signer = (ProtobufCBinaryData){0, NULL};
 	asked.patience_ms = asked.window = 0;
-	asked.backlog = asked.wait = false;
 	asked.weight = 0;
+	/* of such views programs are told nothing */
+	asked.backlog = asked.wait = asked.tells = false;
 	asked.place = wire_place_new(place);
 	place_strip(asked.place);
 	q.bytes = evspace__open__get_packed_size(&asked);

@@ -54,6 +54,7 @@ struct evspace_operation {
 /** The newest wave of a view. */
 struct evspace_figures {
 	double age_s;  /* since it was read */
+	double over_s; /* since the one before: what it is about. NAN: not known */
 	uint64_t wave; /* its number: another one is another wave */
 	int n;
 	struct evspace_operation operations[EVSPACE_OPERATIONS];
@@ -93,8 +94,9 @@ static inline int evspace_budget(struct evspace_budget *budget)
 /**
  * Get the newest wave of @view (NULL: of any), as this host's agent has read it of this process:
  * totals by operation, over the events since the wave before. That is so for views of events, which
- * read `stream`, while somebody looks at them; not those of samples. From the first call on, agents
- * keep these totals for this process. Returns 1, or 0: there is none.
+ * read `stream`, while somebody looks at them who may also control this run (docs/rights.md); not
+ * those of samples. From the first call on, agents keep these totals for this process. Returns 1,
+ * or 0: there is none.
  */
 static inline int evspace_view_latest(const char *view, struct evspace_figures *figures)
 {

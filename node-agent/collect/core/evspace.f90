@@ -42,7 +42,7 @@ module evspace
   end type evspace_operation
 
   type, bind(C), public :: evspace_told_view
-    real(c_double) :: age_s
+    real(c_double) :: age_s, over_s
     integer(c_int64_t) :: wave
     integer(c_int) :: n
     type(evspace_operation) :: operations(16)

@@ -16,14 +16,6 @@ struct evspace_told evspace_told_1;
 _Static_assert(CHANNEL_PROGRAMS <= EVSPACE_MODES, "there is room for all classes");
 _Static_assert(SEGMENT_TOLD_OPS <= EVSPACE_OPERATIONS, "and for all operations");
 
-/* The process's own page, NULL: it has no segment (any more). */
-static const struct segment_told *told_page(void)
-{
-	const struct segment *s = collect.segment;
-
-	return s->header ? segment_told_own(s) : NULL;
-}
-
 static double told_age(uint64_t since_ns)
 {
 	uint64_t now = clock_mono_ns();
@@ -63,10 +55,11 @@ static int told_modes(const struct segment *s, struct evspace_class_mode *modes)
 
 static int told_budget(struct evspace_budget *budget)
 {
-	const struct segment_told *told = told_page();
+	/* it may be another one, or none, at any time (collect_abandon()), but it stays mapped */
+	const struct segment *s = collect.segment;
 	struct segment_told_budget said;
 
-	if (!told || !segment_told_budget(told, &said) ||
+	if (!s->header || !segment_told_budget(segment_told_own(s), &said) ||
 	    told_age(said.mono_ns) * 1e9 > (double)said.for_ns)
 		return 0;
 	*budget = (struct evspace_budget){
@@ -77,7 +70,7 @@ static int told_budget(struct evspace_budget *budget)
 		.high = told_figure(said.high),
 		.rate_hz = told_figure(said.rate_hz),
 	};
-	budget->n_modes = told_modes(collect.segment, budget->modes);
+	budget->n_modes = told_modes(s, budget->modes);
 	return 1;
 }
 
@@ -97,16 +90,21 @@ static bool told_find(const struct segment_told *told, const char *view, size_t 
 
 static int told_latest(const char *view, size_t length, struct evspace_figures *figures)
 {
-	const struct segment_told *told = told_page();
+	const struct segment *s = collect.segment;
 	struct segment_told_view newest;
 
-	if (!told)
+	if (!s->header)
 		return 0;
 	/* the first time, agents begin to write it */
-	atomic_store_explicit(&collect.segment->header->asks, 1, memory_order_relaxed);
-	if (!told_find(told, view, length, &newest))
+	if (!atomic_load_explicit(&s->header->asks, memory_order_relaxed))
+		atomic_store_explicit(&s->header->asks, 1, memory_order_relaxed);
+	if (!told_find(segment_told_own(s), view, length, &newest))
 		return 0;
-	*figures = (struct evspace_figures){.age_s = told_age(newest.mono_ns), .wave = newest.wave};
+	*figures = (struct evspace_figures){
+		.age_s = told_age(newest.mono_ns),
+		.over_s = newest.over_ns ? (double)newest.over_ns / 1e9 : NAN,
+		.wave = newest.wave,
+	};
 	for (unsigned i = 0; i < SEGMENT_TOLD_OPS && newest.ops[i].count > 0; i++) {
 		const struct segment_told_op *op = &newest.ops[i];
 		struct evspace_operation *to = &figures->operations[figures->n++];
