@@ -2,6 +2,7 @@
 /* Tests status gathers, orders and opens of which a child says what is not true: it speaks for who
  * is below it, once, and holds up nobody else. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,8 @@ static void tell_status(struct link *link, const Evspace__StatusAsk *ask)
 {
 	Evspace__Status status = EVSPACE__STATUS__INIT, below[TALES], *list[TALES];
 	char *version = memory_new(boast + 1, 1);
+	/* nor do they gain so much */
+	Evspace__Related absurd = EVSPACE__RELATED__INIT;
 	static char self[] = "w0", text[] = "it is well";
 
 	memset(version, 'x', boast);
@@ -35,8 +38,13 @@ static void tell_status(struct link *link, const Evspace__StatusAsk *ask)
 		evspace__status__init(&below[i]);
 		below[i].node = (char *)(uintptr_t)tales[i];
 		below[i].text = text;
+		below[i].related = &absurd;
 		list[i] = &below[i];
 	}
+	absurd.same = true;
+	absurd.ahead_ns = INT64_MIN;
+	absurd.drift = NAN;
+	absurd.error_ns = -INFINITY;
 	status.scope = ask->scope;
 	status.node = self;
 	status.text = text;
@@ -215,6 +223,7 @@ static const Evspace__Status *status_of(const struct bed *bed, const char *node)
 
 static void statuses_of_others(void)
 {
+	const Evspace__Related *related;
 	struct bed bed;
 
 	bed_open(&bed);
@@ -225,6 +234,12 @@ static void statuses_of_others(void)
 	CU_ASSERT_EQUAL(status_of(&bed, "y")->why, MISSING_REFUSED);
 	CU_ASSERT_STRING_EQUAL(status_of(&bed, "y")->text, SEAT_UNSAID);
 	CU_ASSERT(status_of(&bed, "w0")->clock_ns > 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(status_of(&bed, "w0")->related);
+	CU_ASSERT(status_of(&bed, "w0")->related->same);
+	related = status_of(&bed, "x")->related;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(related);
+	CU_ASSERT(isfinite(related->drift) && isfinite(related->error_ns));
+	CU_ASSERT(related->ahead_ns >= INT64_MIN / 2);
 	CU_ASSERT_EQUAL(status_of(&bed, "c")->why, MISSING_UNREACHABLE);
 	bed_close(&bed);
 }

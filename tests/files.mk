@@ -115,7 +115,7 @@ unit_tests = \
 check_PROGRAMS += $(unit_tests)
 # Those that take long have a line in tests/durations, by which deploy/check begins with the longest.
 script_tests = \
-	tests/abi_test.sh \
+	tests/abi_test.sh tests/clocks_test.sh \
 	tests/cluster/multicluster \
 	tests/hostile_test.sh \
 	tests/distance_test.sh \
@@ -485,6 +485,14 @@ tests_checker_SOURCES = tests/checker.c tests/oracle.c tests/oracle.h
 tests_checker_LDADD = $(EVSPACE_LIBS) -lm
 tests_writer_SOURCES = tests/writer.c tests/oracle.c tests/oracle.h
 tests_writer_LDADD = $(EVSPACE_LIBS)
+check_PROGRAMS += tests/stamper
+tests_stamper_SOURCES = tests/stamper.c tests/stamps.c tests/stamps.h
+tests_stamper_LDADD = $(EVSPACE_LIBS) -lm
+check_LTLIBRARIES += tests/preload/skew.la
+tests_preload_skew_la_SOURCES = tests/preload/skew.c
+tests_preload_skew_la_CFLAGS = $(APP_CFLAGS)
+tests_preload_skew_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
+tests_preload_skew_la_LIBADD = -ldl
 check_LTLIBRARIES += tests/preload/leap.la
 tests_preload_leap_la_SOURCES = tests/preload/leap.c
 tests_preload_leap_la_CFLAGS = $(APP_CFLAGS)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/cli/clocks.h"
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
@@ -21,13 +22,28 @@ static const char status_help[] =
 	"collect), what had no room, and which processes have the collector but no\n"
 	"elements.\n"
 	"\n"
+	"With --clocks: how the clock of each host of an entry agent's map relates to the\n"
+	"entry's. Agents ping each other while somebody looks at a program; if nobody\n"
+	"does, they do it for a second now.\n"
+	"\n"
+	"  CLOCK   what events are stamped with there: the time stamp counter (tsc), or\n"
+	"          CLOCK_MONOTONIC (monotonic)\n"
+	"  OFFSET  by how much it is ahead, within the bound of the error; times that\n"
+	"          are shown are corrected by it\n"
+	"  DRIFT   how much it gains, and the bound\n"
+	"  AGE     of the newest ping\n"
+	"  STEPS   how often pings did not fit those before: somebody set the clock or\n"
+	"          slews it, or the host slept\n"
+	"\n"
 	"examples:\n"
 	"  evspace status                          # this host's agent\n"
-	"  evspace status --connect gw4w:7440 --json\n";
+	"  evspace status --connect gw4w:7440 --json\n"
+	"  evspace status --connect gw4w:7440 --clocks\n";
 
 struct status {
 	struct common common;
 	bool all; /* show all classes */
+	bool clocks;
 	const char *command;
 	int code;
 };
@@ -35,6 +51,8 @@ struct status {
 static const struct option_row status_rows[] = {
 	{"all", .at = offsetof(struct status, all),
 	 .help = "show all classes, not only each run's 20 busiest"},
+	{"clocks", .at = offsetof(struct status, clocks),
+	 .help = "show how the clocks of all hosts relate to the entry agent's"},
 	{0},
 };
 
@@ -254,6 +272,8 @@ int status_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (status.clocks)
+		return clocks_show(argv[0], &status.common);
 	connection = evspace_connect(&status.common.look);
 	evspace_status(connection, status_answered, &status);
 	options_await(connection);

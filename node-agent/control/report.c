@@ -76,6 +76,7 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->memory = resident_bytes();
 	status->retention_ms = host->retention_ns / 1000000u;
 	status->wire = WIRE_VERSION;
+	status->clock = (char *)(uintptr_t)clock_kind_name();
 	status->replaced = is_replaced();
 	status->certified = host->tls != NULL;
 	status->expires_s = host->tls ? tls_expires_in(host->tls) : 0;
@@ -398,6 +399,7 @@ static int report_gather_begin(const struct session_host *host, struct underway_
 	r->host = (struct gather_status_host){
 		.base = host->base,
 		.children = host->scopes->children,
+		.epoch_ns = host->sources->epoch_ns,
 		.answer = report_gather_answer,
 		.done = report_gather_done,
 		.arg = r,

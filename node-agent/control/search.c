@@ -248,6 +248,7 @@ int search_begin(const struct session_host *host, struct underway_list *list, st
 	s->host = (struct gather_status_host){
 		.base = host->base,
 		.children = host->scopes->children,
+		.epoch_ns = host->sources->epoch_ns,
 		.answer = search_answer,
 		.done = search_done,
 		.arg = s,

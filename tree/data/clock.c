@@ -69,6 +69,11 @@ enum clock_kind clock_kind(void)
 	return (enum clock_kind)kind;
 }
 
+const char *clock_kind_name(void)
+{
+	return clock_kind() == CLOCK_TICKS_MONO ? "monotonic" : "tsc";
+}
+
 const char *clock_boot_id(char *buf, size_t n)
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);

@@ -51,6 +51,9 @@ bool clock_trusts_tsc(const char *folder);
  * process. */
 enum clock_kind clock_kind(void);
 
+/** Its name: "tsc" or "monotonic". */
+const char *clock_kind_name(void);
+
 /** CLOCK_MONOTONIC in nanoseconds. */
 uint64_t clock_mono_ns(void);
 

@@ -38,9 +38,13 @@ bool fanout_hold(struct fanout_branch *b, size_t bytes)
 
 static void fanout_settle(struct fanout *f)
 {
+	uint64_t now = clock_mono_ns(), us;
+
+	if (--f->pending > 0)
+		return;
 	/* from the loop only, so that users may leave their children */
-	if (--f->pending == 0)
-		event_active(f->end, EV_TIMEOUT, 1);
+	us = f->settled_ns > now ? (f->settled_ns - now) / 1000 : 0;
+	evtimer_add(f->end, &(struct timeval){(time_t)(us / 1000000), (suseconds_t)(us % 1000000)});
 }
 
 static void branch_settle(struct fanout_branch *b)
@@ -141,6 +145,9 @@ int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *u
 	f->deadline_ms = asked->deadline_ms ? asked->deadline_ms : kind->deadline_ms;
 	if (f->deadline_ms > ASK_DEADLINE_MOST_MS)
 		f->deadline_ms = ASK_DEADLINE_MOST_MS;
+	f->settled_ns = clock_mono_ns() + UINT64_C(1000000) * (asked->settle_ms < f->deadline_ms
+								       ? asked->settle_ms
+								       : f->deadline_ms);
 	f->place = wire_plan_place(asked->place, e);
 	if (!f->place)
 		return -1;

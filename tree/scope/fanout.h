@@ -59,12 +59,14 @@ struct fanout {
 	ProtobufCBinaryData signer; /* of the places' passes; borrowed */
 	struct fanout_branch *branches;
 	size_t n_branches, pending;
-	struct event *end; /* triggered by the deadline, or when all have answered */
+	uint64_t settled_ns; /* CLOCK_MONOTONIC before which it does not end */
+	struct event *end;   /* triggered by the deadline, or when all have answered */
 };
 
 /** What the question says. */
 struct fanout_asked {
 	uint32_t number, deadline_ms; /* 0: the kind's; more than that of a wave is cut */
+	uint32_t settle_ms;	      /* it takes so long at least, but not beyond the deadline */
 	const Evspace__Place *place;  /* this host's */
 	const char *peer;	      /* the consumer; "": the peer of the link */
 	size_t bytes;		      /* kept of it besides the place */

@@ -2,6 +2,7 @@
 /* Passes the question for the status on to child agents, relates their clocks, joins answers. */
 #include "tree/scope/gather-status.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,16 +121,85 @@ static int gather_ask(struct fanout_branch *b, Evspace__Place *place, uint32_t d
 	return link_send(child_link(&b->user), &WIRE_FRAME(STATUS_ASK, status_ask, &ask), NULL);
 }
 
+/* ---- clocks of the event space ---- */
+
+/* More than that is not known, whatever a peer says. */
+#define ERROR_MOST 1e18
+
+static double sum_bounded(double a, double b)
+{
+	/* a NaN, too, becomes one of the bounds */
+	return fmax(fmin(a + b, ERROR_MOST), -ERROR_MOST);
+}
+
+/* How the clock of the branch's child relates to ours; false if it is not known. */
+static bool branch_related(const struct fanout_branch *b, Evspace__Related *r)
+{
+	const struct gather_status *g = (const struct gather_status *)b->fanout;
+	const struct link *link = child_link(&b->user);
+	const struct child_clock *clock;
+	struct clock_offset offset;
+	uint64_t now = clock_mono_ns();
+
+	if (!link)
+		return false;
+	clock = child_clock(&b->user);
+	offset = child_clock_offset(clock);
+	evspace__related__init(r);
+	r->same = offset.error_ns == 0;
+	r->ahead_ns = bounded(link_hello(link)->epoch_ns, -CLOCK_BASE_MOST, CLOCK_BASE_MOST) -
+		      g->host->epoch_ns;
+	r->ahead_ns = bounded(r->ahead_ns, -APART_MOST_NS, APART_MOST_NS) +
+		      bounded(clock_offset_ahead_ns(&offset, now), -APART_MOST_NS, APART_MOST_NS);
+	r->drift = offset.drift;
+	r->error_ns = clock_offset_error_ns(&offset, now);
+	r->error_drift = offset.error_drift;
+	r->age_ns = clock->fit.n > 0 ? now - clock->fit.offset.at_ns : 0;
+	r->probes = clock->fit.probes;
+	r->steps = clock->fit.steps;
+	return r->error_ns < ERROR_MOST;
+}
+
+/* A host below a child whose clock relates to ours by @child. */
+static void related_add(Evspace__Related *r, const Evspace__Related *child)
+{
+	r->same = r->same && child->same;
+	r->ahead_ns = bounded(r->ahead_ns, -APART_MOST_NS, APART_MOST_NS) + child->ahead_ns;
+	r->drift = sum_bounded(r->drift, child->drift);
+	r->error_ns = sum_bounded(r->error_ns, child->error_ns);
+	r->error_drift = sum_bounded(r->error_drift, child->error_drift);
+}
+
+static void status_place(Evspace__Status *s, const Evspace__Related *child, bool is_child)
+{
+	if (is_child && s->why == 0) {
+		evspace__related__free_unpacked(s->related, NULL);
+		s->related = (Evspace__Related *)wire_copy(&child->base);
+	} else if (s->related) {
+		related_add(s->related, child);
+	}
+}
+
 /* ---- life ---- */
 
 /* Move the statuses of the branch below @status. */
 static void branch_give(struct fanout_branch *b, Evspace__Status *status)
 {
+	Evspace__Related child;
+	bool related = branch_related(b, &child);
+
 	for (size_t i = 0; i < b->seats.n; i++) {
 		struct seat *seat = &b->seats.list[i];
+		Evspace__Status *s = seat->said;
 
-		if (seat->said)
-			status->below[status->n_below++] = seat->said;
+		if (s && related) {
+			status_place(s, &child, seat->place == b->place);
+		} else if (s && s->related) {
+			evspace__related__free_unpacked(s->related, NULL);
+			s->related = NULL;
+		}
+		if (s)
+			status->below[status->n_below++] = s;
 		seat->said = NULL;
 	}
 }
@@ -173,6 +243,7 @@ struct gather_status *gather_status_new(const struct gather_status_host *host, s
 	struct gather_status *g = memory_new(1, sizeof(*g));
 	struct fanout_asked asked = {.number = ask->scope,
 				     .deadline_ms = ask->deadline_ms,
+				     .settle_ms = ask->settle_ms,
 				     .place = ask->place,
 				     .peer = ask->peer};
 	Evspace__StatusAsk bare = *ask;

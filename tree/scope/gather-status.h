@@ -16,6 +16,7 @@ struct gather_status;
 struct gather_status_host {
 	struct event_base *base;
 	struct child_set *children;
+	int64_t epoch_ns; /* event-space time at this host's CLOCK_MONOTONIC 0 */
 	/* Fill this agent's own status into @frame, where those below are set already, and send it
 	 * to @up. */
 	void (*answer)(void *arg, struct link *up, Evspace__Frame *frame);
@@ -27,7 +28,8 @@ struct gather_status_host {
 /**
  * Ask all agents below this one, which is the place of @ask, and answer @up when all have answered
  * or the deadline has passed, never before this returns. Each status has the times when the ask
- * came and when it was answered, to compare clocks. Hosts that have not answered are included, with
+ * came and when it was answered, to compare clocks, and says how its clock of the event space
+ * relates to this one's. Hosts that have not answered are included, with
  * the reason. Returns NULL with EPROTO and @e. The caller frees it, at the latest when @up is gone.
  */
 struct gather_status *gather_status_new(const struct gather_status_host *host, struct link *up,

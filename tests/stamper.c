@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stamps for scripts (tests/stamps.h): a rank that writes them, who compares them, and the
+ * kernel's clock. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/stamps.h"
+
+static int check(const char *connect, double seconds)
+{
+	const struct evspace_options look = {
+		.connect = connect, .run = "run", .view = "events", .backlog = 1, .rate_hz = 20};
+	struct stamps stamps;
+	struct error e;
+
+	if (stamps_check(&look, seconds, &stamps, &e) < 0) {
+		fprintf(stderr, "stamper: %s\n", e.text);
+		return 1;
+	}
+	printf("{\"stamps\":%llu,\"within\":%.5f,\"bound_us\":%.3f,\"worst_us\":%.3f,"
+	       "\"off_us\":%.3f}\n",
+	       (unsigned long long)stamps.n, (double)stamps.within / (double)stamps.n,
+	       stamps.bound_ns / 1000, stamps.worst_ns / 1000, stamps.off_ns / 1000);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct error e;
+
+	if (argc == 4 && strcmp(argv[1], "check") == 0)
+		return check(argv[2], strtod(argv[3], NULL));
+	if (argc == 2 && strcmp(argv[1], "now") == 0) {
+		printf("%llu\n", (unsigned long long)stamps_kernel_ns());
+		return 0;
+	}
+	if (argc != 6) {
+		fprintf(stderr, "usage: stamper RUN-FOLDER RANK RANKS HZ SECONDS\n"
+				"       stamper check ADDRESS SECONDS\n"
+				"       stamper now\n");
+		return 2;
+	}
+	if (stamps_write(argv[1], atoi(argv[2]), atoi(argv[3]), strtod(argv[4], NULL),
+			 strtod(argv[5], NULL), &e) == 0)
+		return 0;
+	fprintf(stderr, "stamper: %s\n", e.text);
+	return 1;
+}
