@@ -39,12 +39,14 @@ bool fanout_hold(struct fanout_branch *b, size_t bytes)
 static void fanout_settle(struct fanout *f)
 {
 	uint64_t now = clock_mono_ns(), us;
+	struct timeval in;
 
 	if (--f->pending > 0)
 		return;
 	/* from the loop only, so that users may leave their children */
 	us = f->settled_ns > now ? (f->settled_ns - now) / 1000 : 0;
-	evtimer_add(f->end, &(struct timeval){(time_t)(us / 1000000), (suseconds_t)(us % 1000000)});
+	in = (struct timeval){.tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000)};
+	evtimer_add(f->end, &in);
 }
 
 static void branch_settle(struct fanout_branch *b)
