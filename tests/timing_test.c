@@ -156,16 +156,70 @@ static void without_what_was_left(void)
 	collect_stop();
 }
 
+static void switch_to(unsigned mode)
+{
+	((_Atomic uint8_t *)(uintptr_t)collect.mode)[CHANNEL_P2P] = (uint8_t)mode;
+}
+
 static void modes_without_events(void)
 {
 	start(200, SPLIT_THREAD);
 	collector_bed_operate(CHANNEL_P2P, 0, NULL);
-	for (unsigned mode = MODE_COUNT; mode <= MODE_SAMPLE; mode++) {
-		((_Atomic uint8_t *)(uintptr_t)collect.mode)[CHANNEL_P2P] = (uint8_t)mode;
+	for (unsigned mode = MODE_COUNT; mode <= MODE_TIME; mode++) {
+		switch_to(mode);
 		for (unsigned k = 0; k < 1000; k++)
 			collector_bed_operate(CHANNEL_P2P, 0, NULL);
 	}
 	CU_ASSERT_EQUAL(sum_of(CHANNEL_P2P).n + sum_of(CHANNEL_P2P).cut, 0);
+	CU_ASSERT_EQUAL(sum_of(CHANNEL_P2P).passed, 0);
+	collect_stop();
+}
+
+/* In these modes seeing an operation costs something: one in 64 is timed, and is no event for it. */
+static void passed_over(void)
+{
+	static const unsigned modes[] = {MODE_SAMPLE, MODE_ONE_IN + ONE_IN_MOST};
+	struct segment_timed_sum sum;
+
+	for (unsigned i = 0; i < 2; i++) {
+		uint64_t before;
+
+		start(200, SPLIT_THREAD);
+		collector_bed_operate(CHANNEL_P2P, 0, NULL);
+		switch_to(modes[i]);
+		for (unsigned k = 0; k < EVENTS; k++)
+			collector_bed_operate(CHANNEL_P2P, 1, spend);
+		before = collector_bed_head(0, CHANNEL_P2P);
+		sum = sum_of(CHANNEL_P2P);
+		/* as SPEND takes longer than the collector, it is not in it */
+		CU_ASSERT_TRUE(sum.passed > EVENTS / 64 * 8 / 10);
+		CU_ASSERT_TRUE(sum.passed < EVENTS / 64 * 12 / 10);
+		CU_ASSERT_TRUE(sum.passed_ticks > 0 && sum.passed_ticks / sum.passed < 1000);
+		CU_ASSERT_TRUE(before <= 20);
+		CU_ASSERT_EQUAL(collector_bed_counts(0, CHANNEL_P2P).calls, EVENTS + 1);
+		CU_ASSERT_EQUAL(collector_bed_counts(0, CHANNEL_P2P).skipped, EVENTS + 1 - before);
+		/* traced again, it is on the fast path after some operations at most */
+		switch_to(MODE_TRACE);
+		for (unsigned k = 0; k < EVENTS / 8; k++)
+			collector_bed_operate(CHANNEL_P2P, 1, NULL);
+		CU_ASSERT_EQUAL(collector_bed_head(0, CHANNEL_P2P), before + EVENTS / 8);
+		CU_ASSERT_EQUAL(sum_of(CHANNEL_P2P).passed, sum.passed);
+		CU_ASSERT_NOT_EQUAL(collect_self.passes, 1);
+		collect_stop();
+	}
+}
+
+/* A poll that finds nothing ends without an event: what comes later is not part of it. */
+static void without_polls(void)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+
+	start(200, SPLIT_THREAD);
+	collector_bed_operate(CHANNEL_P2P, 0, NULL);
+	collect_self.timing = collect_now();
+	CU_ASSERT_EQUAL(collect_enter(caller, &collect_none, CHANNEL_P2P), COLLECT_RECORD);
+	collect_poll(caller);
+	CU_ASSERT_EQUAL(collect_self.timing, 0);
 	collect_stop();
 }
 
@@ -190,7 +244,9 @@ static CU_TestInfo cases[] = {
 	{"... and in split channels", split},
 	{"the call itself is not in it", without_the_call},
 	{"what was left before is not in it", without_what_was_left},
-	{"operations that write no event are not timed", modes_without_events},
+	{"polls that find nothing are not in it", without_polls},
+	{"operations that are only counted are not timed", modes_without_events},
+	{"operations that are passed over are timed apart", passed_over},
 	{"segments without sums are read", none_said},
 	CU_TEST_INFO_NULL,
 };

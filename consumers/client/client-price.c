@@ -64,6 +64,8 @@ static void run_add(struct price_answer *a, const Evspace__Cost *c)
 		to->cut += t->cut;
 		to->ns += bounded(t->ns);
 		to->squares += bounded(t->squares);
+		to->passed += t->passed;
+		to->passed_ns += bounded(t->passed_ns);
 	}
 }
 
@@ -178,7 +180,7 @@ static void tell_costs(const struct asker *asker, const Evspace__Status *s, cons
 		agent_add(&a, s->below[i]);
 	price_channels(a.timed, a.channels, &costs->sums);
 	for (size_t i = 0; i < CHANNEL_PROGRAMS; i++)
-		if (a.channels[i].events)
+		if (a.channels[i].events || a.channels[i].passed)
 			a.channels[costs->n_channels++] = a.channels[i];
 	costs->channels = a.channels;
 	costs->agents = a.agents;

@@ -26,6 +26,9 @@ struct evspace_channel_cost {
 	uint64_t cut;		/* timed ones that were interrupted, which do not count */
 	double event_ns;	/* of an event on average */
 	double error_ns;	/* half of the interval that holds it with 95 % */
+	/* the same of operations in modes `sample` and `1/n` that are no event: to see them */
+	uint64_t passed;
+	double passed_ns;
 };
 
 /** An agent, and what it has used. */
@@ -70,7 +73,7 @@ struct evspace_cost_sums {
 struct evspace_costs {
 	const char *run;
 	struct evspace_cost_sums sums;
-	const struct evspace_channel_cost *channels; /* that have events */
+	const struct evspace_channel_cost *channels; /* of which anything is known */
 	size_t n_channels;
 	const struct evspace_agent_cost *agents; /* of the map, the entry first */
 	size_t n_agents;

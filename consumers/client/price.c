@@ -44,9 +44,11 @@ void price_channels(const struct price_timed timed[CHANNEL_PROGRAMS],
 		*c = (struct evspace_channel_cost){.channel = channel_name(i),
 						   .events = timed[i].events,
 						   .timed = timed[i].n,
-						   .cut = timed[i].cut};
+						   .cut = timed[i].cut,
+						   .passed = timed[i].passed};
 		sums->events += c->events;
 		timed_mean(&timed[i], &c->event_ns, &c->error_ns);
+		c->passed_ns = c->passed ? timed[i].passed_ns / (double)c->passed : NAN;
 		/* completions are in the calls that complete them */
 		if (c->events == 0 || i == CHANNEL_COMPLETION)
 			continue;

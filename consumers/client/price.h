@@ -6,10 +6,11 @@
 #include "consumers/client/evspace-cost.h"
 #include "tree/data/op.h"
 
-/** Of a channel: its events, and sums over those that were timed. */
+/** Of a channel: its events, and sums over those that were timed; the same of operations that wrote
+ * none. */
 struct price_timed {
-	uint64_t events, n, cut;
-	double ns, squares;
+	uint64_t events, n, cut, passed;
+	double ns, squares, passed_ns;
 };
 
 /** Make means with their intervals of @timed, and set `events`, `collecting_s` and its error in

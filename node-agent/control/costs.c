@@ -91,6 +91,8 @@ static void process_add(const struct session_host *host, const struct store_segm
 		to->ns += (double)r.timed[i].ticks * ns;
 		to->squares += (double)r.timed[i].squares * ns * ns;
 		to->cut += r.timed[i].cut;
+		to->passed += r.timed[i].passed;
+		to->passed_ns += (double)r.timed[i].passed_ticks * ns;
 	}
 }
 

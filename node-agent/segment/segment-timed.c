@@ -43,6 +43,8 @@ void segment_timed_read(const struct segment *s, struct segment_timed_sum sums[C
 			sums[c].squares += load(&of[c].squares);
 			sums[c].more += load(&of[c].more);
 			sums[c].cut += load(&of[c].cut);
+			sums[c].passed += load(&of[c].passed);
+			sums[c].passed_ticks += load(&of[c].passed_ticks);
 		}
 	}
 }

@@ -16,7 +16,9 @@ struct segment_timed {
 	_Atomic uint64_t squares; /* … the sum of its squares, in ticks² … */
 	_Atomic uint64_t more; /* … and events that they wrote besides their own: completions */
 	_Atomic uint64_t cut;  /* operations that lasted beyond SEGMENT_TIMED_MOST: interrupted */
-	uint64_t spare[3];
+	_Atomic uint64_t passed;       /* timed ones that wrote no event … */
+	_Atomic uint64_t passed_ticks; /* … and the collector's own time in these */
+	uint64_t spare;
 };
 
 _Static_assert(sizeof(struct segment_timed) == 64, "threads do not share cache lines");
@@ -27,7 +29,7 @@ _Static_assert(sizeof(struct segment_timed) == 64, "threads do not share cache l
 
 /** A copy of such sums, of all threads of a process. */
 struct segment_timed_sum {
-	uint64_t n, ticks, squares, more, cut;
+	uint64_t n, ticks, squares, more, cut, passed, passed_ticks;
 };
 
 /** Where the table is in a segment of this layout, and its size: behind the labels. */

@@ -140,6 +140,7 @@ static inline void collect_add(_Atomic uint64_t *to, uint64_t n)
 static inline void collect_poll(struct collect_caller caller)
 {
 	collect_add(&collect_self.entry->state.polls, 1);
+	collect_self.timing = 0;
 	collect_leave(caller);
 }
 

@@ -66,6 +66,9 @@ struct collect_thread {
 	/* of what collecting costs (collect-timing.h) */
 	uint8_t armed;	   /* 1 + channel: its next operation, entered out of line, is timed */
 	uint16_t patience; /* for so many other operations */
+	uint8_t passes;	   /* operations without an event until one is timed: it is the next, if 1;
+			    * 0: not chosen yet */
+	uint8_t extra;	   /* the present one is such: readings of the clock that others lack */
 	uint8_t left[CHANNEL_PROGRAMS]; /* events before one is timed, beyond those until stop */
 	uint16_t drawn;			/* channels (bits) of which one was chosen */
 	struct segment_timed *timed;	/* by channel; NULL: nowhere to write it */

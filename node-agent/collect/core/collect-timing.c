@@ -74,6 +74,7 @@ bool collect_timing_room(unsigned channel)
 		return false;
 	if (is_timed(self, channel, false) && self->timed) {
 		self->completions = completions(self);
+		self->extra = 0;
 		self->timing = collect_now();
 	}
 	return true;
@@ -105,6 +106,43 @@ void collect_timing_begin(unsigned channel)
 		return;
 	self->completions = completions(self);
 	self->timing = collect_now();
+}
+
+void collect_timing_passed(void)
+{
+	struct collect_thread *self = &collect_self;
+
+	if (self->passes == 0)
+		self->passes = (uint8_t)(1 + gap());
+	else if (self->passes > 1 && --self->passes == 1 && self->timed) {
+		self->patience = PATIENCE;
+		self->idle = COLLECT_CAREFUL;
+	}
+}
+
+unsigned collect_timing_pass(unsigned mode, uint64_t since)
+{
+	struct collect_thread *self = &collect_self;
+	bool samples = mode == MODE_SAMPLE;
+
+	if (!samples && mode != COLLECT_PASSED && --self->patience)
+		return mode;
+	self->passes = 0;
+	self->idle = collect_timing_idle(self);
+	if (!samples && mode != COLLECT_PASSED)
+		return mode;
+	/* who only samples would have entered in line, and reads the clock at its begin */
+	self->timing = samples ? collect_now() : since;
+	self->extra = samples ? 1 : 2;
+	return COLLECT_TRACE_MONO;
+}
+
+/* What the readings cost that the operation would not have made. */
+static uint64_t extra(unsigned n)
+{
+	uint64_t since = collect_now();
+
+	return n * (collect_now() - since);
 }
 
 /* Now, when all before has been done. */
@@ -142,14 +180,23 @@ void collect_timing_end(uint64_t start, uint64_t end, unsigned channel)
 	struct collect_thread *self = &collect_self;
 	uint64_t now = now_after(), since = self->timing, own;
 	struct segment_timed *timed = self->timed ? &self->timed[channel] : NULL;
+	unsigned passed = self->extra;
 
 	self->timing = 0;
+	self->extra = 0;
 	/* not in modes without a clock, and not what began before, or has no duration */
 	if (!timed || start < since || end <= start || now < end)
 		return;
 	own = start - since + (now - end);
 	if (own >= SEGMENT_TIMED_MOST) {
 		collect_add(&timed->cut, 1);
+		return;
+	}
+	if (passed) {
+		uint64_t lacks = extra(passed);
+
+		collect_add(&timed->passed, 1);
+		collect_add(&timed->passed_ticks, own > lacks ? own - lacks : 0);
 		return;
 	}
 	collect_add(&timed->n, 1);

@@ -204,6 +204,7 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 {
 	struct collect_thread *self = &collect_self;
 	struct segment *s = collect.segment;
+	uint64_t since = collect_timing_since(self);
 	unsigned class, mode;
 
 	if (!s->header)
@@ -233,11 +234,14 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 		mode = COLLECT_SHARED;
 	else if (mode == MODE_TRACE && collect.clock != CLOCK_TICKS_TSC)
 		mode = COLLECT_TRACE_MONO;
+	self->extra = 0;
+	if (since)
+		mode = collect_timing_pass(mode, since);
 	self->site = caller.site;
 	atomic_signal_fence(memory_order_seq_cst);
 	self->state = caller.frame + mode;
 	atomic_signal_fence(memory_order_seq_cst);
-	if (self->armed && (mode == MODE_TRACE || mode == COLLECT_TRACE_MONO))
+	if (self->armed && !self->extra && (mode == MODE_TRACE || mode == COLLECT_TRACE_MONO))
 		collect_timing_begin(channel);
 	return COLLECT_RECORD;
 }
@@ -285,11 +289,13 @@ static void skip(const struct tuple *t, unsigned class, unsigned mode)
 	collect_add(&count->bytes, call.bytes);
 	collect_add(&count->ticks, call.ticks);
 	collect_add(&count->skipped, call.skipped);
+	if (mode == MODE_SAMPLE || mode == COLLECT_PASSED)
+		collect_timing_passed();
 }
 
 void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel, unsigned mode)
 {
-	if (mode == COLLECT_TRACE_MONO)
+	if (mode == COLLECT_TRACE_MONO && !collect_self.extra)
 		collect_append(t, channel, class);
 	else
 		skip(t, class, mode);
