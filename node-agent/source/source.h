@@ -10,7 +10,7 @@
 #include "node-agent/store/shelf.h"
 #include "node-agent/source/site.h"
 #include "node-agent/store/store.h"
-#include "tree/data/clock.h"
+#include "tree/data/clock-host.h"
 #include "tree/stage/stage.h"
 #include "tree/wire/wire.h"
 

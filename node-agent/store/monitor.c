@@ -15,7 +15,7 @@
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment.h"
 #include "pathmap/base/memory.h"
-#include "tree/data/clock.h"
+#include "tree/data/clock-host.h"
 #include "tree/data/process.h"
 
 /* Classes: one for each operation group and view. Beyond them, calls are counted without the

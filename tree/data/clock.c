@@ -14,7 +14,10 @@
 
 #define NS_PER_S 1000000000
 
-/** Error of a pair: two reads of the ticks around one of CLOCK_MONOTONIC. */
+/** A counter that is slower is no better than CLOCK_MONOTONIC. */
+#define COUNTER_LEAST_HZ 1000000u
+
+/** Error of a pair: two reads of the ticks around one of CLOCK_MONOTONIC, besides a tick. */
 #define PAIR_ERROR_NS 50.0
 
 /** The CPU time is read again after this time. */
@@ -38,7 +41,7 @@ bool clock_trusts_tsc(const char *folder)
 		return true;
 	text[n] = '\0';
 	for (const char *name; (name = strsep(&rest, " \n"));)
-		if (strcmp(name, "tsc") == 0)
+		if (strcmp(name, CLOCK_SOURCE) == 0)
 			return true;
 	return false;
 }
@@ -52,6 +55,13 @@ static enum clock_kind kind_of_host(void)
 	 * states" */
 	if (__get_cpuid(0x80000007, &a, &b, &c, &d) && d & 1u << 8 &&
 	    clock_trusts_tsc(CLOCK_SOURCES))
+		return CLOCK_TICKS_TSC;
+#elif defined(__aarch64__)
+	uint64_t hz;
+
+	/* Arm ARM D12.1: it runs at a fixed frequency, which firmware says; 0: it does not */
+	__asm__("mrs %0, cntfrq_el0" : "=r"(hz));
+	if (hz >= COUNTER_LEAST_HZ && clock_trusts_tsc(CLOCK_SOURCES))
 		return CLOCK_TICKS_TSC;
 #endif
 	return CLOCK_TICKS_MONO;
@@ -71,7 +81,13 @@ enum clock_kind clock_kind(void)
 
 const char *clock_kind_name(void)
 {
-	return clock_kind() == CLOCK_TICKS_MONO ? "monotonic" : "tsc";
+#if defined(__aarch64__)
+	static const char counter[] = "cntvct";
+#else
+	static const char counter[] = "tsc";
+#endif
+
+	return clock_kind() == CLOCK_TICKS_MONO ? "monotonic" : counter;
 }
 
 const char *clock_boot_id(char *buf, size_t n)
@@ -155,7 +171,7 @@ struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair ear
 		line.ns_per_tick = 1;
 	} else if (ticks > 0 && ns > 0) {
 		line.ns_per_tick = ns / ticks;
-		line.error_ns = PAIR_ERROR_NS * (1 + 2 * LINE_REACH_NS / ns);
+		line.error_ns = (PAIR_ERROR_NS + line.ns_per_tick) * (1 + 2 * LINE_REACH_NS / ns);
 	} else {
 		line.error_ns = DBL_MAX;
 	}
@@ -194,46 +210,4 @@ uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns)
 	if (!(ticks < 9e18 && ticks > -9e18))
 		ticks = ns > line->base_ns ? 9e18 : -9e18;
 	return line->base_ticks + (uint64_t)(int64_t)ticks;
-}
-
-/* ---- this host ---- */
-
-/** A shorter difference is the time between two reads of the clocks. */
-#define SLEEP_LEAST_NS 50000000u
-
-/* Takes the best of a few tries: the one with the least time between the two clocks. */
-uint64_t clock_host_slept_ns(void)
-{
-	uint64_t most = 0;
-
-	for (int i = 0; i < 3; i++) {
-		struct timespec t;
-		uint64_t boot, mono;
-
-		if (clock_gettime(CLOCK_BOOTTIME, &t) < 0)
-			return 0;
-		boot = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-		mono = clock_mono_ns();
-		if (boot > mono && boot - mono > most)
-			most = boot - mono;
-	}
-	return most;
-}
-
-void clock_host_init(struct clock_host *host)
-{
-	*host = (struct clock_host){
-		.born = clock_pair_take(clock_kind()),
-		.slept_ns = clock_host_slept_ns(),
-	};
-}
-
-uint64_t clock_host_check(struct clock_host *host, uint64_t slept_ns, struct clock_pair now)
-{
-	uint64_t ns = slept_ns > host->slept_ns ? slept_ns - host->slept_ns : 0;
-
-	if (ns < SLEEP_LEAST_NS)
-		return 0;
-	*host = (struct clock_host){.born = now, .woke_ns = now.mono_ns, .slept_ns = slept_ns};
-	return ns;
 }

@@ -15,7 +15,7 @@
 /** What a tick is. */
 enum clock_kind {
 	CLOCK_NONE,
-	CLOCK_TICKS_TSC,  /* the invariant time stamp counter */
+	CLOCK_TICKS_TSC,  /* the invariant time stamp counter; CNTVCT_EL0 on aarch64 */
 	CLOCK_TICKS_MONO, /* CLOCK_MONOTONIC in nanoseconds */
 };
 
@@ -40,6 +40,13 @@ struct clock_line {
 /** The kernel's folder of clock sources. */
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0"
 
+/** What the kernel calls the counter of CLOCK_TICKS_TSC. */
+#if defined(__aarch64__)
+#define CLOCK_SOURCE "arch_sys_counter"
+#else
+#define CLOCK_SOURCE "tsc"
+#endif
+
 /**
  * Does the kernel trust the time stamp counter, according to @folder, a folder of clock sources? An
  * unstable TSC is not among the available ones. If the folder cannot be read, as in some
@@ -51,7 +58,7 @@ bool clock_trusts_tsc(const char *folder);
  * process. */
 enum clock_kind clock_kind(void);
 
-/** Its name: "tsc" or "monotonic". */
+/** Its name: "tsc", "cntvct" or "monotonic". */
 const char *clock_kind_name(void);
 
 /** CLOCK_MONOTONIC in nanoseconds. */
@@ -71,6 +78,14 @@ static inline uint64_t clock_ticks(enum clock_kind kind)
 #if defined(__x86_64__)
 	if (__builtin_expect(kind == CLOCK_TICKS_TSC, 1))
 		return __rdtsc();
+#elif defined(__aarch64__)
+	uint64_t ticks;
+
+	/* as RDTSC it waits for nothing before it */
+	if (__builtin_expect(kind == CLOCK_TICKS_TSC, 1)) {
+		__asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+		return ticks;
+	}
 #endif
 	(void)kind;
 	return clock_mono_ns();
@@ -114,34 +129,5 @@ int64_t clock_line_ns(const struct clock_line *line, uint64_t ticks);
 /** Ticks of @line at the event-space time @ns, rounded towards zero: the inverse of
  * clock_line_ns(). Limited to 9e18 ticks from the base. */
 uint64_t clock_line_ticks(const struct clock_line *line, int64_t ns);
-
-/** The clock of this host, for long-running processes that convert ticks to time. */
-struct clock_host {
-	struct clock_pair born; /* the far end of lines, in ticks of clock_kind() */
-	uint64_t woke_ns;	/* CLOCK_MONOTONIC when it last woke, 0: it never slept */
-	uint64_t slept_ns;	/* time it had slept until @born */
-};
-
-/** Start now. */
-void clock_host_init(struct clock_host *host);
-
-/** Time that this host was suspended since it booted, by CLOCK_BOOTTIME, which then goes on. */
-uint64_t clock_host_slept_ns(void);
-
-/**
- * Was the host suspended since @host->born? @slept_ns (clock_host_slept_ns()) and @now were taken
- * just now. While it sleeps, CLOCK_MONOTONIC stands still, and the TSC may go on, stop or start
- * again, so earlier ticks say nothing about later ones, and lines begin at @now. Returns the time
- * that it slept in ns, or 0.
- */
-uint64_t clock_host_check(struct clock_host *host, uint64_t slept_ns, struct clock_pair now);
-
-/** The better far end for a line: @other if it is older than @born and the host has not slept
- * since, else @born. */
-static inline struct clock_pair clock_host_older(const struct clock_host *host,
-						 struct clock_pair born, struct clock_pair other)
-{
-	return other.mono_ns < born.mono_ns && other.mono_ns >= host->woke_ns ? other : born;
-}
 
 #endif

@@ -6,7 +6,7 @@ data_sources = \
 	%D%/arena.c %D%/arena.h %D%/batch.c %D%/batch-check.c %D%/batch.h %D%/buffer.c %D%/buffer.h %D%/bin.c %D%/bin.h \
 	%D%/bits.c %D%/bits.h \
 	%D%/cell.h \
-	%D%/clock.c %D%/clock.h %D%/clock-fit.c %D%/clock-fit.h \
+	%D%/clock.c %D%/clock.h %D%/clock-fit.c %D%/clock-fit.h %D%/clock-host.c %D%/clock-host.h \
 	%D%/columns.c %D%/columns.h %D%/columns-batch.c %D%/columns-batch.h %D%/count.h \
 	%D%/entropy-window.c %D%/entropy-window.h %D%/fields.c %D%/fields.h %D%/foreign.c %D%/foreign.h \
 	%D%/leaves.c %D%/leaves.h %D%/median.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \

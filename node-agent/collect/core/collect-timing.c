@@ -150,6 +150,8 @@ static uint64_t now_after(void)
 {
 #if defined(__x86_64__)
 	_mm_lfence();
+#elif defined(__aarch64__)
+	__asm__ volatile("isb" ::: "memory");
 #endif
 	return collect_now();
 }
