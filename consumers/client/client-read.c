@@ -146,16 +146,19 @@ static const char *client_name(const struct evspace_client *c, uint32_t element,
 int evspace_event(struct evspace_client *c, struct evspace_event *event)
 {
 	const struct tuple *t = client_record(c, RUN_TUPLES);
+	int64_t start_ns;
 
 	if (!t)
 		return 0;
+	start_ns = clock_line_ns(&c->part.clock, t->start);
 	*event = (struct evspace_event){
 		.number = run_number(c->at_run.run, c->record - 1),
-		.start_ns = clock_line_ns(&c->part.clock, t->start),
+		.start_ns = start_ns,
 		.end_ns = t->end && !(t->flags & TUPLE_RUNNING)
 				  ? clock_line_ns(&c->part.clock, t->end)
 				  : 0,
-		.error_ns = c->part.clock.error_ns,
+		.error_ns = clock_error_ns(c->part.clock.error_ns,
+					   (double)c->read_ns - (double)start_ns),
 		.read_ns = c->read_ns,
 		.op = op_name(t->op),
 		.op_number = t->op,

@@ -20,7 +20,8 @@ struct evspace_event {
 				   * known, as a filter has left out others before it */
 	int64_t start_ns, end_ns; /* Unix time on the reference agent's clock; the end is 0
 				   * while the operation is under way */
-	double error_ns;	  /* bound of the error of both, relative to other hosts */
+	double error_ns;	  /* bound of the error of both, relative to other hosts; it
+				   * grows with their age when they were read */
 	int64_t read_ns;	  /* when its host was read, on the same clock; if events of
 				   * several hosts are mixed, when the first one was */
 	const char *op;		  /* "MPI_Send" */

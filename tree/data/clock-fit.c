@@ -190,8 +190,8 @@ void clock_offset_move(const struct clock_offset *offset, struct clock_line *lin
 	line->base_ns =
 		minus(base_ns, (int64_t)floor((double)since * offset->drift / (1 + offset->drift)));
 	line->ns_per_tick /= 1 + offset->drift;
-	line->error_ns +=
-		offset->error_ns + offset->error_drift * (fabs((double)since) + CLOCK_REACH_NS);
+	line->error_ns += fmax(offset->error_ns + offset->error_drift * fabs((double)since),
+			       offset->error_drift * CLOCK_REACH_NS);
 	if (!(line->error_ns <= DBL_MAX))
 		line->error_ns = DBL_MAX;
 }

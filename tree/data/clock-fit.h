@@ -65,9 +65,6 @@ double clock_offset_error_ns(const struct clock_offset *offset, uint64_t ns);
 /** What their clock shows more than ours, at our time @ns, rounded down. */
 int64_t clock_offset_ahead_ns(const struct clock_offset *offset, uint64_t ns);
 
-/** Times this long before its base are within the error of a line that was moved. */
-#define CLOCK_REACH_NS 1e9
-
 /**
  * Move @line from a clock with this @offset to ours: event-space time at CLOCK_MONOTONIC 0 is
  * @theirs_ns there, and @ours_ns here. All but @ours_ns may come from a peer: the base stays within

@@ -23,9 +23,6 @@
 /** The CPU time is read again after this time. */
 #define CPU_AGE_NS 1000000u
 
-/** A line is used up to this far beyond its two pairs. */
-#define LINE_REACH_NS 1e9
-
 bool clock_trusts_tsc(const char *folder)
 {
 	char path[256], text[256], *rest = text;
@@ -171,7 +168,10 @@ struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair ear
 		line.ns_per_tick = 1;
 	} else if (ticks > 0 && ns > 0) {
 		line.ns_per_tick = ns / ticks;
-		line.error_ns = (PAIR_ERROR_NS + line.ns_per_tick) * (1 + 2 * LINE_REACH_NS / ns);
+		line.error_ns = PAIR_ERROR_NS + line.ns_per_tick;
+		/* the slope is off by two pairs' errors over their distance */
+		if (ns < 2 * CLOCK_REACH_NS)
+			line.error_ns *= 2 * CLOCK_REACH_NS / ns;
 	} else {
 		line.error_ns = DBL_MAX;
 	}
@@ -180,6 +180,9 @@ struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair ear
 
 int clock_line_same(const struct clock_line *a, const struct clock_line *b)
 {
+	/* if ticks are nanoseconds, the base is no matter */
+	if (a->ns_per_tick == 1 && b->ns_per_tick == 1)
+		return (uint64_t)a->base_ns - a->base_ticks == (uint64_t)b->base_ns - b->base_ticks;
 	return a->base_ns == b->base_ns && a->base_ticks == b->base_ticks &&
 	       a->ns_per_tick == b->ns_per_tick;
 }

@@ -27,8 +27,10 @@ struct clock_pair {
 
 /**
  * A line from ticks to nanoseconds of event-space time: ns = base_ns + (ticks - base_ticks) *
- * ns_per_tick, correct within error_ns. Event-space time is the Unix time of the reference agent at
- * its start, continued by its CLOCK_MONOTONIC, so that steps of the wall clock do not change it.
+ * ns_per_tick, correct within error_ns at the base, and within as much more for each CLOCK_REACH_NS
+ * before or after it: a drift is not known exactly. Event-space time is the Unix time of the
+ * reference agent at its start, continued by its CLOCK_MONOTONIC, so that steps of the wall clock
+ * do not change it.
  */
 struct clock_line {
 	int64_t base_ns;
@@ -36,6 +38,15 @@ struct clock_line {
 	double ns_per_tick;
 	double error_ns;
 };
+
+/** So far from a line's base its error may be twice error_ns. */
+#define CLOCK_REACH_NS 5e9
+
+/** Bound of the error of a time that is @away_ns from the base of its line. */
+static inline double clock_error_ns(double error_ns, double away_ns)
+{
+	return error_ns * (1 + (away_ns < 0 ? -away_ns : away_ns) / CLOCK_REACH_NS);
+}
 
 /** The kernel's folder of clock sources. */
 #define CLOCK_SOURCES "/sys/devices/system/clocksource/clocksource0"
@@ -108,8 +119,7 @@ struct clock_pair clock_pair_take(enum clock_kind kind);
 
 /**
  * The line through two pairs of one host; @epoch_ns is the event-space time at CLOCK_MONOTONIC 0.
- * error_ns grows with the distance from the pairs relative to their span. Pairs closer than 1 ms
- * give a line with a correspondingly large error.
+ * The closer the pairs are, the larger is the error.
  */
 struct clock_line clock_line_through(enum clock_kind kind, struct clock_pair early,
 				     struct clock_pair late, int64_t epoch_ns);

@@ -30,8 +30,9 @@ static int convert_apply(struct stage *s, const struct ask *ask, struct batch *b
 	while (batch_next(b, &c, &view)) {
 		if (view.run->kind == RUN_PART) {
 			line = view.part->clock;
-			view.part->clock = CLOCK_LINE_NS;
-			view.part->clock.error_ns = line.error_ns;
+			/* the base stays: it is when the host was read */
+			view.part->clock = (struct clock_line){line.base_ns, (uint64_t)line.base_ns,
+							       1, line.error_ns};
 		} else if (view.run->kind == RUN_TUPLES &&
 			   !clock_line_same(&line, &CLOCK_LINE_NS)) {
 			for (unsigned i = 0; i < view.run->count; i++)
