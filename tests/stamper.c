@@ -11,17 +11,17 @@ static int check(const char *connect, double seconds)
 {
 	const struct evspace_options look = {
 		.connect = connect, .run = "run", .view = "events", .backlog = 1, .rate_hz = 20};
-	struct stamps stamps;
+	struct stamps stamps[STAMPS_RANKS];
 	struct error e;
 
-	if (stamps_check(&look, seconds, &stamps, &e) < 0) {
+	if (stamps_check(&look, seconds, stamps, &e) < 0) {
 		fprintf(stderr, "stamper: %s\n", e.text);
 		return 1;
 	}
-	printf("{\"stamps\":%llu,\"within\":%.5f,\"bound_us\":%.3f,\"worst_us\":%.3f,"
-	       "\"off_us\":%.3f}\n",
-	       (unsigned long long)stamps.n, (double)stamps.within / (double)stamps.n,
-	       stamps.bound_ns / 1000, stamps.worst_ns / 1000, stamps.off_ns / 1000);
+	for (int i = 0; i < STAMPS_RANKS; i++)
+		printf("%d %llu %llu %.3f %.3f\n", i, (unsigned long long)stamps[i].n,
+		       (unsigned long long)stamps[i].within, stamps[i].bound_ns / 1000,
+		       stamps[i].off_ns / 1000);
 	return 0;
 }
 
@@ -36,9 +36,10 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	if (argc != 6) {
-		fprintf(stderr, "usage: stamper RUN-FOLDER RANK RANKS HZ SECONDS\n"
-				"       stamper check ADDRESS SECONDS\n"
-				"       stamper now\n");
+		fprintf(stderr,
+			"usage: stamper RUN-FOLDER RANK RANKS HZ SECONDS\n"
+			"       stamper check ADDRESS SECONDS # RANK N WITHIN BOUND_US OFF_US\n"
+			"       stamper now\n");
 		return 2;
 	}
 	if (stamps_write(argv[1], atoi(argv[2]), atoi(argv[3]), strtod(argv[4], NULL),

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "node-agent/segment/element-writer.h"
+#include "node-agent/segment/segment.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
@@ -113,6 +114,30 @@ static int bound_order(const void *a, const void *b)
 	return (x->error > y->error) - (x->error < y->error);
 }
 
+/* What a rank's stamps say if the difference is between @low and @high. */
+static struct stamps rank_compare(const struct stamps_seen *seen, int32_t rank, double low,
+				  double high)
+{
+	struct stamps sum = {.n = 0};
+	uint64_t half = 0;
+
+	for (size_t i = 0; i < seen->n; i++) {
+		const struct stamp *s = &seen->all[i];
+		double off = fmax(s->least - s->error - high, low - s->most - s->error);
+
+		if (s->rank != rank)
+			continue;
+		sum.n++;
+		sum.within += off <= 0;
+		sum.off_ns = fmax(sum.off_ns, off);
+	}
+	/* they are in the order of their errors */
+	for (size_t i = 0; i < seen->n; i++)
+		if (seen->all[i].rank == rank && half++ == sum.n / 2)
+			sum.bound_ns = seen->all[i].error;
+	return sum;
+}
+
 /* The first rank's stamps say what the difference is; those of others must allow that. */
 static int seen_compare(struct stamps_seen *seen, struct stamps *stamps, struct error *e)
 {
@@ -130,26 +155,13 @@ static int seen_compare(struct stamps_seen *seen, struct stamps *stamps, struct 
 		return errorf(e, "the entry's own times say nothing: between %g and %g ns", low,
 			      high);
 	qsort(seen->all, seen->n, sizeof(*seen->all), bound_order);
-	*stamps = (struct stamps){.n = 0};
-	for (size_t i = 0; i < seen->n; i++) {
-		const struct stamp *s = &seen->all[i];
-		double off = fmax(s->least - s->error - high, low - s->most - s->error);
-
-		if (s->rank == 0)
-			continue;
-		stamps->n++;
-		stamps->within += off <= 0;
-		stamps->off_ns = fmax(stamps->off_ns, off);
-		stamps->worst_ns = s->error;
-	}
-	for (size_t i = 0, others = 0; i < seen->n; i++)
-		if (seen->all[i].rank != 0 && others++ == stamps->n / 2)
-			stamps->bound_ns = seen->all[i].error;
-	return stamps->n > 0 ? 0 : errorf(e, "no stamp of another host came");
+	for (int32_t rank = 0; rank < STAMPS_RANKS; rank++)
+		stamps[rank] = rank_compare(seen, rank, low, high);
+	return stamps[1].n > 0 ? 0 : errorf(e, "no stamp of another host came");
 }
 
-int stamps_check(const struct evspace_options *look, double seconds, struct stamps *stamps,
-		 struct error *e)
+int stamps_check(const struct evspace_options *look, double seconds,
+		 struct stamps stamps[STAMPS_RANKS], struct error *e)
 {
 	struct stamps_seen seen = {.all = memory_new(STAMPS_MOST, sizeof(struct stamp))};
 	uint64_t end = clock_mono_ns() + (uint64_t)(seconds * 1e9);

@@ -17,19 +17,22 @@ uint64_t stamps_kernel_ns(void);
 int stamps_write(const char *folder, int rank, int ranks, double hz, double seconds,
 		 struct error *e);
 
-/** What became of the stamps. */
+/** Ranks that are compared. */
+#define STAMPS_RANKS 4
+
+/** What became of the stamps of a rank. */
 struct stamps {
-	uint64_t n, within; /* of hosts besides the first rank's */
-	double bound_ns;    /* median bound of their error, … */
-	double worst_ns;    /* … and the largest */
-	double off_ns;	    /* the farthest that one was from its bound's interval */
+	uint64_t n, within;
+	double bound_ns; /* median bound of their error */
+	double off_ns;	 /* the farthest that one was out of its bound */
 };
 
 /**
- * Look at stamps for @seconds with @look, a stream. The first rank's host is the entry's: its times
- * say when the kernel's clock was 0. Returns 0, or -1 with @e.
+ * Look at stamps for @seconds with @look, a stream. The first rank's host has the entry's clock:
+ * its times say when the kernel's clock was 0. Returns 0, or -1 with @e, also if none of the first
+ * two ranks came.
  */
-int stamps_check(const struct evspace_options *look, double seconds, struct stamps *stamps,
-		 struct error *e);
+int stamps_check(const struct evspace_options *look, double seconds,
+		 struct stamps stamps[STAMPS_RANKS], struct error *e);
 
 #endif

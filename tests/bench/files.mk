@@ -3,10 +3,12 @@
 
 # Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
 # ratios to a limit or floor measured in the same run, and fail no build.
-bench_programs = tests/bench/agents tests/bench/collect tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/phase tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
+bench_programs = tests/bench/agents tests/bench/collect tests/bench/colop tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/phase tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
 # What tests/bench/collect starts, and what is preloaded into that.
 bench_helpers = tests/bench/solo tests/bench/duo tests/bench/pvm-duo
-bench_preloads = tests/bench/alternate.la tests/bench/forward.la tests/preload/plant.la
+bench_preloads = tests/bench/alternate.la tests/bench/forward.la tests/preload/plant.la tests/preload/skew.la
+# What tests/bench/colop starts.
+bench_ranks = tests/stamper
 # What tests/bench/stage loads.
 bench_stages = tests/bench/stage-sum.la tests/bench/stage-sum-by-op.la
 if LTTNG
@@ -56,6 +58,11 @@ tests_bench_instructions_SOURCES = tests/bench/instructions.c $(bench_sources) \
 	tests/bench/space.c tests/bench/space.h
 tests_bench_instructions_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_instructions_LDADD = $(EVSPACE_LIBS)
+
+tests_bench_colop_SOURCES = tests/bench/colop.c tests/bench/colop.h tests/bench/colop-clock.c $(bench_sources) \
+	tests/stamps.c tests/stamps.h
+tests_bench_colop_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_colop_LDADD = $(EVSPACE_LIBS) -lm
 
 tests_bench_perturb_SOURCES = tests/bench/perturb.c $(bench_sources) \
 	tests/bench/slowdown-budget.c tests/bench/slowdown-planted.c tests/bench/slowdown.h \
@@ -159,7 +166,7 @@ tests_bench_lttng_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
 tests_bench_lttng_la_LIBADD = $(LTTNG_LIBS) -ldl
 
 .PHONY: bench
-bench: all $(bench_programs) $(bench_helpers) $(bench_preloads) $(bench_stages)
+bench: all $(bench_programs) $(bench_helpers) $(bench_preloads) $(bench_ranks) $(bench_stages)
 	@$(AM_TESTS_ENVIRONMENT) for program in $(bench_programs); do \
 		$$program $(BENCH_ARGS) || echo "$$program: no result"; echo; \
 	done

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Bench: what is said of collective operations and of the clocks that it rests on. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/bench/colop.h"
+
+static const char about[] =
+	"How right is what is said of collective operations?\n"
+	"\n"
+	"  clock        hosts whose clocks are seconds apart, drift by 200 ppm, are slewed and\n"
+	"               step: the share of events whose time is within its bound, and the\n"
+	"               median bound with one connection between two clocks, and with two\n";
+
+static const struct {
+	const char *name;
+	colop_case *run;
+} cases[] = {
+	{"clock", colop_clock},
+};
+
+int main(int argc, char **argv)
+{
+	static const struct bench_options quick = {.seconds = 20, .rounds = 1};
+	struct bench_options o = {.seconds = 150, .rounds = 1};
+	struct error e = {""};
+	int code = 0;
+
+	bench_parse(argc, argv, &o, &quick, about);
+	bench_begin();
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		if (o.only && strcmp(o.only, cases[i].name) != 0)
+			continue;
+		if (cases[i].run(&o, &e) == 0)
+			continue;
+		fprintf(stderr, "colop: %s: %s\n", cases[i].name, e.text);
+		code = 1;
+	}
+	return code;
+}

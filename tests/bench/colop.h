@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The cases of the bench of collective operations. */
+#ifndef EVSPACE_BENCH_COLOP_H
+#define EVSPACE_BENCH_COLOP_H
+
+#include "pathmap/base/error.h"
+#include "tests/bench/bench.h"
+
+/** Prints one line. Returns 0, or -1 with @e. */
+typedef int colop_case(const struct bench_options *o, struct error *e);
+
+/** Are times of events on hosts whose clocks are seconds apart, drift, are slewed and step within
+ * their bound; and how small is that? */
+colop_case colop_clock;
+
+#endif
