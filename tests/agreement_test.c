@@ -264,6 +264,26 @@ static void one_that_returns_is_one_call(void)
 	CU_ASSERT_EQUAL(found->sides[1].inside, 1);
 }
 
+static void call_sites_may_come_later(void)
+{
+	struct agreement_call wrong;
+
+	begin();
+	wrong = base;
+	wrong.op = OP_MPI_BARRIER;
+	call_by(&base, 0, 2);
+	call(wrong, 3);
+	wrong.rank = 3;
+	wrong.site = 77;
+	agreement_locate(agreement, &wrong);
+	wrong.number++;
+	wrong.site = 78;
+	agreement_locate(agreement, &wrong);
+	CU_ASSERT_EQUAL_FATAL(agreement_find(agreement, false, &found), 1);
+	CU_ASSERT_EQUAL(found->sides[0].site, 0);
+	CU_ASSERT_EQUAL(found->sides[1].site, 77);
+}
+
 static void a_number_that_is_used_again(void)
 {
 	struct agreement_call again;
@@ -341,6 +361,7 @@ static CU_TestInfo who_cases[] = {
 
 static CU_TestInfo time_cases[] = {
 	{"one that returns is one call", one_that_returns_is_one_call},
+	{"call sites may come later", call_sites_may_come_later},
 	{"a number that is used again", a_number_that_is_used_again},
 	{"numbers wrap", numbers_wrap},
 	{"memory is bounded", memory_is_bounded},

@@ -60,6 +60,12 @@ is_named() {
 	[ "$ms" -le $((2000 + (${rate:-1} < 10 ? 3000 / (${rate:-1} + 1) : 0))) ] || { echo "only after $ms ms"; return 1; }
 }
 
+# The call site of who waits, in a program with line numbers.
+sites_are_said() {
+	grep -q '"rank":2,.*"stuck":true.*"site":"mistakes.c:[0-9]*"' "$tap_dir/mistake5.json" &&
+		grep -q '"rank":0,.*"stuck":true.*"site":"mistakes.c:[0-9]*"' "$tap_dir/mistake17.json" || { cat "$tap_dir/mistake5.json"; return 1; }
+}
+
 all_watched() {
 	watched 1 4 7 10 13 16 19 & watched 2 5 8 11 14 17 20 & watched 3 6 9 12 15 18 & wait
 }
@@ -77,6 +83,7 @@ for why in $mistakes; do
 	number=$((number + 1))
 	tap_case "mistake $number: rank 2 is named: $why" is_named $number "$why"
 done
+tap_case "where they have called what they wait in" sites_are_said
 echo "# known after at most $(sort -n "$tap_dir/delays" | tail -n 1) ms"
 tap_case "the same without mistakes: nobody is named" nobody_is_named
 tap_done

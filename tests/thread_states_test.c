@@ -142,6 +142,32 @@ static void regions_are_beside_what_is_done(void)
 	thread_states_fini(&thread_states);
 }
 
+/* Where an operation was called from is said apart from it, and is no region. */
+static void call_sites_are_of_what_is_under_way(void)
+{
+	struct evspace_event ev = {.name = "/c/n/rank0/t0",
+				   .op = "evspace_site",
+				   .op_number = op_find("evspace_site"),
+				   .seq_or_tag = 99,
+				   .comm = 99,
+				   .start_ns = 998 * SECOND,
+				   .read_ns = NOW,
+				   .flags = EVSPACE_RUNNING | EVSPACE_REGION};
+
+	thread_states_begin(&thread_states);
+	thread_states_add(&thread_states, &ev, 1);
+	event("/c/n/rank0/t0/state", 0, "MPI_Barrier", true, 998);
+	ev.name = "/c/n/rank0/t1";
+	thread_states_add(&thread_states, &ev, 1);
+	event("/c/n/rank0/t1/p2p", 0, "MPI_Send", false, 999);
+	thread_states_end(&thread_states, false);
+	CU_ASSERT_EQUAL_FATAL(thread_states.n, 2);
+	CU_ASSERT_EQUAL(thread_states.items[0].site, 99);
+	CU_ASSERT_EQUAL(thread_states.items[0].region_op, 0);
+	CU_ASSERT_EQUAL(thread_states.items[1].site, 0);
+	thread_states_fini(&thread_states);
+}
+
 int main(void)
 {
 	static CU_TestInfo waves[] = {
@@ -150,6 +176,7 @@ int main(void)
 		{"worlds are told apart", worlds_are_told_apart},
 		{"the dead are gone", the_dead_are_gone},
 		{"regions are beside what is done", regions_are_beside_what_is_done},
+		{"call sites are of what is under way", call_sites_are_of_what_is_under_way},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

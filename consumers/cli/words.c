@@ -191,6 +191,14 @@ void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 	}
 }
 
+void words_add_site(char buf[WORDS_TEXT], const struct evspace_client *client, uint32_t site)
+{
+	const char *text = site ? evspace_label(client, site) : NULL;
+
+	if (text)
+		words_add(buf, " at %s", text);
+}
+
 void words_add_collective(char buf[WORDS_TEXT], const struct evspace_collective *c)
 {
 	if (c->root >= 0)

@@ -36,6 +36,9 @@ void words_add_ranks(char buf[WORDS_TEXT], const int32_t *ranks, size_t n);
 void words_add_about(char buf[WORDS_TEXT], const struct evspace_client *client,
 		     const struct words_about *about);
 
+/** Append " at solver.c:212" for the label of a call site; nothing if it is 0 or not known. */
+void words_add_site(char buf[WORDS_TEXT], const struct evspace_client *client, uint32_t site);
+
 /** Append ", root 3, MPI_SUM of MPI_INT", or what of that there is. */
 void words_add_collective(char buf[WORDS_TEXT], const struct evspace_collective *collective);
 

@@ -39,7 +39,10 @@ struct evspace_event {
 #define EVSPACE_CANCELLED    0x10u /* a completion of a cancelled request */
 #define EVSPACE_GONE	     0x20u /* the process died: inside this (EVSPACE_RUNNING) or after it */
 #define EVSPACE_UNNUMBERED   0x40u /* a collective whose number may differ on other members */
-#define EVSPACE_REGION	     0x80u /* the region or phase (evspace.h) that the thread is in */
+#define EVSPACE_REGION                                                             \
+	0x80u /* not an operation: the region or phase (evspace.h) that the thread \
+	       * is in, if any; comm is the label (evspace_label()) of the         \
+	       * call site of its operation once it is in it for 0.2 s */
 
 /** Get the next tuple of the wave. Returns 1, or 0 if there are no more. */
 int evspace_event(struct evspace_client *client, struct evspace_event *event);

@@ -20,6 +20,7 @@ struct caller {
 		uint32_t comm, number, world;
 		int32_t rank;
 	} key;
+	uint32_t site;
 	uint8_t side;
 	bool inside;
 	int64_t start_ns;
@@ -239,12 +240,28 @@ static bool caller_is(struct caller *c, const struct round *r, const struct agre
 	return calls_differ(&r->sides[c->side], call) == AGREEMENT_SAME || r->mixed;
 }
 
-static void caller_add(struct agreement *a, struct round *r, const struct caller_key *key,
-		       const struct agreement_call *call)
+static struct caller *caller_find(const struct agreement *a, const struct agreement_call *call)
+{
+	const struct caller_key key = {call->comm, call->number, call->world, call->rank};
+	struct caller *c;
+
+	HASH_FIND(hh, a->callers, &key, sizeof(key), c);
+	return c;
+}
+
+void agreement_locate(struct agreement *a, const struct agreement_call *call)
+{
+	struct caller *c = caller_find(a, call);
+
+	if (c)
+		c->site = call->site;
+}
+
+static void caller_add(struct agreement *a, struct round *r, const struct agreement_call *call)
 {
 	struct caller *c = memory_new(1, sizeof(*c));
 
-	c->key = *key;
+	c->key = (struct caller_key){call->comm, call->number, call->world, call->rank};
 	c->inside = call->inside;
 	c->start_ns = call->start_ns;
 	c->side = side_of(r, call);
@@ -259,11 +276,9 @@ static void caller_add(struct agreement *a, struct round *r, const struct caller
 
 void agreement_add(struct agreement *a, const struct agreement_call *call)
 {
-	const struct caller_key key = {call->comm, call->number, call->world, call->rank};
 	struct round *r = round_of(a, call);
-	struct caller *c;
+	struct caller *c = caller_find(a, call);
 
-	HASH_FIND(hh, a->callers, &key, sizeof(key), c);
 	if (c && caller_is(c, r, call))
 		return;
 	if (c) {
@@ -271,7 +286,7 @@ void agreement_add(struct agreement *a, const struct agreement_call *call)
 		r = round_of(a, call);
 	}
 	if (has_room(a, r))
-		caller_add(a, r, &key, call);
+		caller_add(a, r, call);
 	else if (r->n == 0)
 		round_free(a, r);
 }
@@ -306,6 +321,7 @@ static void side_add(struct agreement_side *side, const struct caller *c)
 {
 	side->ranks = memory_room(side->ranks, side->n, sizeof(*side->ranks));
 	side->ranks[side->n++] = c->key.rank;
+	side->site = c->site ? c->site : side->site;
 	if (!c->inside)
 		return;
 	if (side->inside++ == 0 || c->start_ns < side->since_ns)

@@ -20,6 +20,7 @@ struct agreement_call {
 	int32_t signature; /* tree/data/signature.h */
 	uint64_t bytes;
 	int64_t start_ns;
+	uint32_t site; /* label of where it was called from; 0: not known (yet) */
 };
 
 /** What calls of the same number differ in, the first of these. */
@@ -43,6 +44,7 @@ struct agreement_side {
 	size_t inside;	  /* how many of them have not returned */
 	int64_t since_ns; /* when the first of these entered; 0: none */
 	bool mixed;	  /* some have called yet others */
+	uint32_t site;	  /* where one of them has called it; 0: not known (yet) */
 };
 
 /** Members of a communicator that have called different collectives under the same number. */
@@ -65,6 +67,9 @@ void agreement_free(struct agreement *agreement);
 
 /** Take @call. The same call may come again, also to say that it has returned. */
 void agreement_add(struct agreement *agreement, const struct agreement_call *call);
+
+/** Note the site of a call that was added, if it is still known. */
+void agreement_locate(struct agreement *agreement, const struct agreement_call *call);
 
 /** Is the call of this number one that members disagree about? */
 bool agreement_is_broken(const struct agreement *agreement, uint32_t comm, uint32_t number);

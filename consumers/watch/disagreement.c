@@ -35,6 +35,23 @@ void disagreement_hear(struct agreement *agreement, const struct evspace_client 
 	agreement_add(agreement, &call);
 }
 
+void disagreement_locate(struct agreement *agreement, const struct thread_states *threads)
+{
+	for (size_t i = 0; i < threads->fresh; i++) {
+		const struct thread_state *p = &threads->items[i];
+		const struct agreement_call call = {
+			.comm = p->comm,
+			.number = p->seq,
+			.world = p->world,
+			.rank = p->rank,
+			.site = p->site,
+		};
+
+		if (p->site && op_is_numbered(p->op_number) && !p->unnumbered)
+			agreement_locate(agreement, &call);
+	}
+}
+
 /* What the call of a side says. */
 static struct evspace_collective side_collective(const struct evspace_client *client,
 						 const struct agreement_side *side)
@@ -70,6 +87,7 @@ static void add_side(char *buf, const struct evspace_client *client, const struc
 	words_add_collective(buf, &collective);
 	if (d->part == AGREEMENT_SIZE)
 		words_add(buf, ", %s", unit_bytes(text, side->call.bytes));
+	words_add_site(buf, client, side->site);
 	if (side->mixed)
 		words_add(buf, ", or yet others");
 	if (side->inside && now_ns > side->since_ns)
@@ -111,11 +129,12 @@ static json_t *side_json(const struct evspace_client *client, const struct agree
 {
 	struct evspace_collective c = side_collective(client, side);
 
-	return json_pack("{s:s,s:o,s:o,s:o,s:I,s:o,s:b,s:I,s:o}", "op", op_name(side->call.op),
+	return json_pack("{s:s,s:o,s:o,s:o,s:I,s:o,s:b,s:I,s:o,s:o}", "op", op_name(side->call.op),
 			 "root", json_process(c.root), "reduction", json_text(c.reduction),
 			 "datatype", json_text(c.type), "bytes", (json_int_t)side->call.bytes,
 			 "ranks", ranks_json(side), "mixed", (int)side->mixed, "inside",
-			 (json_int_t)side->inside, "since_ns", json_time(side->since_ns));
+			 (json_int_t)side->inside, "since_ns", json_time(side->since_ns), "site",
+			 json_text(side->site ? evspace_label(client, side->site) : NULL));
 }
 
 json_t *disagreement_json(const struct evspace_client *client, const struct disagreement *d,

@@ -13,6 +13,9 @@
 void disagreement_hear(struct agreement *agreement, const struct evspace_client *client,
 		       const struct evspace_event *event, const struct thread_state *of);
 
+/** Tell it of the call sites of @threads that are in one. */
+void disagreement_locate(struct agreement *agreement, const struct thread_states *threads);
+
 /** Write "MPI_Bcast #17 on the world has not the same root for all: rank 2 calls …". @now_ns: Unix
  * time. Returns @buf. */
 const char *disagreement_words(char buf[WORDS_TEXT], const struct evspace_client *client,

@@ -424,13 +424,14 @@ static void thread_json(const struct heartbeat *h, const struct thread_state *p,
 					    heartbeat_is_mismatch(h, p), "why", why_words[p->why],
 					    "waits_for", ranks_json(p)));
 	json_object_update_new(o, cause_json(h, p));
-	json_object_update_new(o, json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:I,s:b}", "dead",
-					    (int)p->gone, "died_inside", p->gone && p->died_inside,
-					    "region_kind", json_text(p->region_op ? kind : NULL),
-					    "region", region_json(h, p), "region_since_ns",
-					    json_time(p->region_op ? p->region_ns : 0), "world",
-					    json_comm(p->world), "holds_up",
-					    (json_int_t)p->holds_up, "odd", (int)p->odd));
+	json_object_update_new(
+		o, json_pack("{s:b,s:b,s:o,s:o,s:o,s:o,s:I,s:b,s:o}", "dead", (int)p->gone,
+			     "died_inside", p->gone && p->died_inside, "region_kind",
+			     json_text(p->region_op ? kind : NULL), "region", region_json(h, p),
+			     "region_since_ns", json_time(p->region_op ? p->region_ns : 0), "world",
+			     json_comm(p->world), "holds_up", (json_int_t)p->holds_up, "odd",
+			     (int)p->odd, "site",
+			     json_text(p->site ? evspace_label(h->client, p->site) : NULL)));
 	json_print(o, stdout);
 }
 

@@ -21,6 +21,7 @@ const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state
 	buf[0] = '\0';
 	words_add(buf, "%s%s", p->running || p->died_inside ? "in " : "", p->op);
 	words_add_about(buf, h->client, &about);
+	words_add_site(buf, h->client, p->site);
 	return buf;
 }
 

@@ -129,6 +129,7 @@ static void heartbeat_take(struct heartbeat *h)
 		disagreement_hear(h->agreement, h->client, &ev,
 				  thread_states_add(&h->thread_states, &ev, w->number));
 	thread_states_end(&h->thread_states, w->n_missing > 0);
+	disagreement_locate(h->agreement, &h->thread_states);
 	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
 	h->n_found = agreement_find(h->agreement, h->ended, &h->found);
 	for (size_t i = 0; i < h->thread_states.fresh; i++)

@@ -42,6 +42,8 @@ struct thread_state {
 	uint16_t region_op;	  /* the region or phase (evspace.h) that it is in; 0: none */
 	uint32_t region;	  /* label */
 	int64_t region_ns;	  /* since when */
+	uint32_t site;		  /* label: where it has called the operation that it is in; 0: not
+				   * known (yet) */
 	int64_t start_ns, end_ns; /* end: 0 while running, and for one that died inside */
 	double error_ns;	  /* of both, when compared with other hosts */
 	int64_t still_ns;	  /* how long nothing has changed: since it entered or left the

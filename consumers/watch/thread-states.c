@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pathmap/model/pattern.h"
+#include "tree/data/op-table.h"
 
 /* The parts that name a thread: "/cluster/node/rank/thread". */
 #define THREAD_PARTS 4
@@ -91,6 +92,7 @@ const struct thread_state *thread_states_add(struct thread_states *p,
 		.region_op = region ? ev->op_number : 0,
 		.region = region ? ev->seq_or_tag : 0,
 		.region_ns = region ? ev->start_ns : 0,
+		.site = region ? ev->comm : 0,
 	};
 	thread_name(ev->name, to->name, sizeof(to->name));
 	find_world(to);
@@ -131,6 +133,18 @@ static void sort(struct thread_state *items, size_t n)
 		qsort(items, n, sizeof(*items), compare);
 }
 
+/* Where the thread @p is beside what it does; a call site alone is no region. */
+static void take_region(struct thread_state *p, const struct thread_state *region)
+{
+	if (p->running || p->died_inside)
+		p->site = region->site;
+	if (region->region_op == OP_EVSPACE_SITE)
+		return;
+	p->region_op = region->region_op;
+	p->region = region->region;
+	p->region_ns = region->region_ns;
+}
+
 void thread_states_end(struct thread_states *p, bool keep)
 {
 	size_t kept = 0, at = 0;
@@ -140,9 +154,7 @@ void thread_states_end(struct thread_states *p, bool keep)
 		if (!kept || strcmp(p->items[kept - 1].name, p->items[i].name) != 0) {
 			p->items[kept++] = p->items[i];
 		} else if (p->items[i].region_op) {
-			p->items[kept - 1].region_op = p->items[i].region_op;
-			p->items[kept - 1].region = p->items[i].region;
-			p->items[kept - 1].region_ns = p->items[i].region_ns;
+			take_region(&p->items[kept - 1], &p->items[i]);
 		}
 	}
 	p->n = p->fresh = kept;

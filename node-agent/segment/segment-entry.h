@@ -19,7 +19,8 @@ struct segment_state {
 	_Atomic uint64_t bytes;
 	_Atomic uint64_t whom;	/* peer, seq_or_tag as in a tuple */
 	_Atomic uint64_t polls; /* Test and Probe calls that found nothing: counted, not recorded */
-	uint64_t spare[3];
+	_Atomic uint64_t site;	/* return address of the call; 0: not known */
+	uint64_t spare[2];
 };
 
 /** Exact counts per thread and class, kept in every mode but off. */

@@ -29,7 +29,7 @@ struct segment_layout {
 	uint32_t classes_max;
 	uint32_t comms_max;
 	uint32_t members_max; /* in int32_t */
-	uint32_t modules_max; /* 0: no channel is split by call sites */
+	uint32_t modules_max;
 	uint32_t labels_max;
 };
 

@@ -400,6 +400,20 @@ int segment_state(const struct segment_thread *thread, struct tuple *out)
 	return 0;
 }
 
+uint64_t segment_site(const struct segment_thread *thread, uint64_t *since)
+{
+	const struct segment_state *line = &thread->state;
+	uint64_t what = atomic_load_explicit(&line->what, memory_order_acquire), site;
+
+	*since = atomic_load_explicit(&line->since, memory_order_relaxed);
+	site = atomic_load_explicit(&line->site, memory_order_relaxed);
+	atomic_thread_fence(memory_order_acquire);
+	if (!what || atomic_load_explicit(&line->what, memory_order_relaxed) != what ||
+	    atomic_load_explicit(&line->since, memory_order_relaxed) != *since)
+		return 0;
+	return site;
+}
+
 int segment_alive(const struct segment *s)
 {
 	return segment_process_lives(&s->said);

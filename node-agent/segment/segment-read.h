@@ -46,6 +46,10 @@ int32_t segment_member(const struct segment *s, const struct segment_comm *comm,
  * 0 when the thread is in no operation, or its line changed during each of STATE_TRIES tries. */
 int segment_state(const struct segment_thread *thread, struct tuple *out);
 
+/** The address that the operation of the thread's state line returns to, and *@since when it is in
+ * it. Returns 0 when it is in none, its address is not known, or the line is changing. */
+uint64_t segment_site(const struct segment_thread *thread, uint64_t *since);
+
 /** Is its process alive? Checks pid, start time and boot id, takes no lock, and reads nothing
  * mapped. */
 int segment_alive(const struct segment *s);

@@ -26,7 +26,10 @@
 #define DEFAULT_CLASSES 256u
 #define DEFAULT_SPLITS	256u
 #define MIN_MEMBERS	4096u
-#define MODULES		256u
+/* Files of code: all, if elements are named by call sites; else the first, for what threads are in.
+ */
+#define MODULES	    256u
+#define MODULES_FEW 64u
 
 /** Most names of regions and phases of a program. */
 #define LABELS 256u
@@ -98,7 +101,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->classes_max = plan->classes;
 	l->comms_max = plan->comms;
 	l->members_max = plan->members;
-	l->modules_max = has_sites(plan) ? MODULES : 0;
+	l->modules_max = has_sites(plan) ? MODULES : MODULES_FEW;
 	l->labels_max = LABELS;
 	l->rings_bytes = element_ring_bytes(1);
 	for (int i = 0; i < CHANNEL_COUNT; i++) {

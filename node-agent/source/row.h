@@ -28,8 +28,17 @@ struct row {
 	const _Atomic uint32_t *cost_ps; /* of one event in its process, as it is known so far */
 	uint64_t serial;		 /* of its segment or mirror in the store */
 	uint64_t acked; /* if it is fetched: tuples below this number have arrived */
-	/* of a removed file: tuples written, and below which they were discarded */
-	uint64_t end, discarded;
+	union {
+		struct { /* of a removed file: tuples written, and below which they were discarded
+			  */
+			uint64_t end, discarded;
+		};
+		struct { /* of a thread's region: the call site that is known, an address, and its
+			  * label; 0: none */
+			uint64_t site;
+			uint32_t site_label;
+		};
+	};
 	bool mirrored; /* it is a mirror, which may have holes */
 	bool off_map;  /* the map does not have its process here any more: in no new wave */
 	bool nameless; /* stands for all elements of a file that was removed before they had rows */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "node-agent/store/cursor.h"
-#include "node-agent/source/row.h"
+#include "node-agent/source/row-thread.h"
 #include "node-agent/source/row-tell.h"
 #include "node-agent/source/sampler.h"
 #include "node-agent/source/sieve.h"
@@ -24,6 +24,9 @@
 
 /* Newest tuples to make room for at a time. */
 #define RUN_ROOM 256u
+
+/* The call site is said of who is in an operation for longer. */
+#define SITE_AFTER_NS 2e8
 
 /* How far ahead ring heads and newest slots are prefetched. */
 #define AHEAD_HEAD 16u
@@ -43,6 +46,7 @@ struct source {
 	uint64_t *left; /* of samples: how many were left out; NULL: that is not asked for */
 	uint64_t now;	/* ticks */
 	double ticks_per_ns;
+	struct row_look look;
 	uint32_t fill;
 	volatile uint32_t at; /* the row that is being read, or prefetched */
 	enum cursor_wave wave;
@@ -55,20 +59,6 @@ static inline void count_written(struct part *part, const struct row *row, uint6
 {
 	part->written += head;
 	part->cost_ns += head * atomic_load_explicit(row->cost_ps, memory_order_relaxed) / 1000u;
-}
-
-/* Convert ticks of another clock to the agent's: a wave has ticks of one kind. */
-static void row_ticks(const struct source *src, const struct row *row, struct tuple *tuples,
-		      uint32_t n)
-{
-	struct clock_line line = source_line(src->host, row->other);
-	const struct clock_line *to = &src->part->clock;
-
-	for (struct tuple *t = tuples; t < tuples + n; t++) {
-		t->start = clock_line_ticks(to, clock_line_ns(&line, t->start));
-		if (t->end)
-			t->end = clock_line_ticks(to, clock_line_ns(&line, t->end));
-	}
 }
 
 /* It may be changed while the row is read (segment_lifetime()). */
@@ -94,20 +84,6 @@ static inline uint64_t row_mark(const struct row *row)
 	return atomic_load_explicit(&row->mark->below, memory_order_relaxed);
 }
 
-/* Read what a thread does, or did when its process died. */
-static int row_state(const struct source *src, const struct row *row, struct tuple *out)
-{
-	if (!row->thread)
-		return 0;
-	if (!(row->region ? segment_region(row->thread, out) : segment_state(row->thread, out)))
-		return 0;
-	if (!*row->alive)
-		out->flags |= TUPLE_GONE;
-	if (row->other)
-		row_ticks(src, row, out, 1);
-	return 1;
-}
-
 /* Flag the last tuple of a process that was killed, or did not finish. */
 static inline void row_mark_gone(const struct row *row, struct tuple *newest)
 {
@@ -117,21 +93,21 @@ static inline void row_mark_gone(const struct row *row, struct tuple *newest)
 }
 
 /* Read a row's newest tuple, and count it in @part. Returns 1, or 0 when there is none. */
-static inline int row_newest(const struct source *src, const struct row *row, struct newest *out,
+static inline int row_newest(struct source *src, const struct row *row, struct newest *out,
 			     struct part *part)
 {
 	uint64_t mark;
 
 	out->number = 0;
 	if (!row->ring)
-		return row_state(src, row, &out->tuple);
+		return row_thread(&src->look, row, src->at, &out->tuple);
 	if (!element_latest(row->ring, row->capacity, row->inverse, &out->tuple, &out->number) ||
 	    (row->mirrored && mirror_hole(&out->tuple) != HOLE_NONE))
 		return 0;
 	count_written(part, row, out->number + 1);
 	row_mark_gone(row, &out->tuple);
 	if (__builtin_expect(row->other != NULL, 0))
-		row_ticks(src, row, &out->tuple, 1);
+		row_ticks(src->host, &src->look.line, row, &out->tuple, 1);
 	mark = row_mark(row);
 	if (__builtin_expect(out->number >= mark && !row_lifetime(row), 1))
 		return 1;
@@ -276,7 +252,7 @@ static int read_range(struct source *src, const struct row *row, uint64_t *from,
 		if (got.lost + got.count == 0)
 			return -1;
 		if (row->other)
-			row_ticks(src, row, src->chunk, got.count);
+			row_ticks(src->host, &src->look.line, row, src->chunk, got.count);
 		*from += got.lost + got.count;
 		*room -= row->mirrored ? put_mirrored(src, row, &got, oldest)
 				       : put_range(src, row, src->chunk, &got, oldest);
@@ -365,6 +341,9 @@ static void source_part(struct source *src)
 	src->cpu_us = cpu;
 	src->now = clock_ticks(clock_kind());
 	src->ticks_per_ns = src->part->clock.ns_per_tick > 0 ? 1 / src->part->clock.ns_per_tick : 0;
+	src->look.line = src->part->clock;
+	src->look.long_ago = src->now - (uint64_t)(SITE_AFTER_NS * src->ticks_per_ns);
+	src->look.n_sites = 0;
 }
 
 static int source_begin(struct source *src, const struct ask *ask, struct batch *out,
@@ -415,6 +394,7 @@ static int source_read(struct stage *stage, const struct ask *ask, struct batch 
 		if (source_begin(src, ask, out, e) < 0)
 			return -1;
 	}
+	rows_sites(src->rows, &src->look);
 	stage->fill = src->fill;
 	if (src->wave != CURSOR_NEW)
 		return 0;
@@ -466,7 +446,7 @@ struct stage *source_new(const struct source_host *host, const Evspace__Open *op
 	if (!stage)
 		return NULL;
 	src = (struct source *)(void *)stage->private;
-	src->host = host;
+	src->host = src->look.host = host;
 	src->place = place->index;
 	src->reading = open->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	src->samples = open->sample[0] != '\0';

@@ -30,7 +30,8 @@ enum tuple_flag {
 				    * members', since calls were not counted while their class
 				    * was off */
 	TUPLE_REGION = 1 << 7,	   /* with RUNNING: not the thread's operation, but the region
-				    * or phase (evspace.h) around it */
+				    * or phase (evspace.h) around it; `comm` is the label of its
+				    * call site, 0 if it is not in it for long */
 };
 
 /**

@@ -23,6 +23,7 @@ static inline __attribute__((always_inline)) void collect_show(const struct tupl
 	atomic_store_explicit(&line->bytes, t->bytes, memory_order_relaxed);
 	atomic_store_explicit(&line->whom, collect_whom(t), memory_order_relaxed);
 	atomic_store_explicit(&line->since, start, memory_order_relaxed);
+	atomic_store_explicit(&line->site, (uintptr_t)collect_self.site, memory_order_relaxed);
 	atomic_store_explicit(&line->what, collect_what(t), memory_order_release);
 }
 

@@ -351,8 +351,7 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 	if (split)
 		collect_space_split(space);
 	collect.clock = clock_kind();
-	if (collect.sites)
-		modules_note_all(s);
+	modules_note_all(s);
 	thread_attach(self, s, (uint32_t)getpid());
 	/* now other threads may collect */
 	collect.segment = s;
