@@ -24,6 +24,8 @@
 static const struct command commands[] = {
 	{"run", "start a program, monitored: evspace run -- mpirun -np 2 ./app", run_main, false},
 	{"exec", "the same per process: mpirun -np 2 evspace exec ./app", exec_main, false},
+	{"watch", "runs a program, says what goes wrong in it, keeps what led to it", watch_main,
+	 true},
 	{"heartbeat", "what each thread does now, and who is stuck waiting for whom",
 	 heartbeat_main, true},
 	{"events", "every communication event, as text, JSON or CSV", events_main, true},

@@ -43,7 +43,7 @@ libtap_la_LIBADD = $(CUNIT_LIBS)
 LDADD = libtap.la $(EVSPACE_LIBS)
 
 unit_tests = \
-	tests/address_test tests/agreement_test \
+	tests/address_test tests/agreement_test tests/alarm_test \
 	tests/batch_test \
 	tests/bench_test \
 	tests/classes_test \
@@ -120,7 +120,7 @@ script_tests = \
 	tests/hostile_test.sh \
 	tests/distance_test.sh \
 	tests/conformance_test.sh \
-	tests/mistakes_test.sh tests/signature_test.sh tests/switch_test.sh \
+	tests/mistakes_test.sh tests/watch_test.sh tests/signature_test.sh tests/switch_test.sh \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \

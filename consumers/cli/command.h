@@ -47,5 +47,6 @@ int run_main(int argc, char **argv);
 int runs_main(int argc, char **argv);
 int status_main(int argc, char **argv);
 int view_main(int argc, char **argv);
+int watch_main(int argc, char **argv);
 
 #endif

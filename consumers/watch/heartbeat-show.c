@@ -349,7 +349,7 @@ static const char *const order_words[] = {
 	[STALL_SILENT_AFTER] = "after",
 };
 
-static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
+static void wave_json(const struct heartbeat *h, const struct evspace_wave *w, FILE *out)
 {
 	struct evspace_counts n;
 	json_t *o;
@@ -372,7 +372,7 @@ static void wave_json(const struct heartbeat *h, const struct evspace_wave *w)
 			     "collecting_share", json_figure(h->cost_share), "agents_cpu_share",
 			     json_figure(h->cpu_share), "lost", (json_int_t)n.lost, "latency_us",
 			     (json_int_t)(w->latency_s * 1e6)));
-	json_print(o, stdout);
+	json_print(o, out);
 }
 
 static json_t *ranks_json(const struct thread_state *p)
@@ -403,7 +403,8 @@ static json_t *cause_json(const struct heartbeat *h, const struct thread_state *
 			 "cause_is_silent_since", json_text(has ? order_words[p->order] : NULL));
 }
 
-static void thread_json(const struct heartbeat *h, const struct thread_state *p, uint64_t wave)
+static void thread_json(const struct heartbeat *h, const struct thread_state *p, uint64_t wave,
+			FILE *out)
 {
 	const char *kind = p->region_op == OP_EVSPACE_PHASE ? "phase" : "region";
 	json_t *o = json_pack("{s:s,s:I,s:o,s:o,s:b,s:s,s:b,s:o,s:o,s:I,s:I}", "type", "thread",
@@ -432,20 +433,20 @@ static void thread_json(const struct heartbeat *h, const struct thread_state *p,
 			     json_comm(p->world), "holds_up", (json_int_t)p->holds_up, "odd",
 			     (int)p->odd, "site",
 			     json_text(p->site ? evspace_label(h->client, p->site) : NULL)));
-	json_print(o, stdout);
+	json_print(o, out);
 }
 
-void heartbeat_json(const struct heartbeat *h)
+void heartbeat_json(const struct heartbeat *h, FILE *out)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 
 	if (!w)
 		return;
-	wave_json(h, w);
+	wave_json(h, w, out);
 	for (size_t i = 0; i < h->n_found; i++)
-		json_print(disagreement_json(h->client, &h->found[i], w->number), stdout);
+		json_print(disagreement_json(h->client, &h->found[i], w->number), out);
 	for (size_t i = 0; i < h->thread_states.n; i++)
-		thread_json(h, &h->thread_states.items[i], w->number);
+		thread_json(h, &h->thread_states.items[i], w->number, out);
 }
 
 /* ---- */
@@ -456,7 +457,7 @@ int heartbeat_show(struct heartbeat *h)
 
 	heartbeat_rates(h);
 	if (h->common.json) {
-		heartbeat_json(h);
+		heartbeat_json(h, stdout);
 	} else if (h->redraw || !h->shown_ns || h->shown_stuck != h->stuck || h->ended ||
 		   now - h->shown_ns >= BLOCK_EVERY_NS) {
 		show_screen(h);

@@ -143,43 +143,44 @@ bool heartbeat_is_known(const struct heartbeat *h)
 	return !h->begun || h->ended || h->looked_ns - h->begun_ns >= (uint64_t)h->stuck_after_ns;
 }
 
-static void print_since(const struct thread_state *p)
+static void print_since(const struct thread_state *p, FILE *out)
 {
 	char ago[UNIT_TEXT], clock[32];
 
 	words_clock(clock, sizeof(clock), stall_since(p), 3);
-	printf(" for %s (since %s)", unit_duration(ago, (uint64_t)p->still_ns), clock);
+	fprintf(out, " for %s (since %s)", unit_duration(ago, (uint64_t)p->still_ns), clock);
 }
 
-static void print_region(const struct heartbeat *h, const struct thread_state *p)
+static void print_region(const struct heartbeat *h, const struct thread_state *p, FILE *out)
 {
 	char text[WORDS_TEXT];
 
 	if (p->region_op)
-		printf(", in %s", heartbeat_region(h, p, text));
+		fprintf(out, ", in %s", heartbeat_region(h, p, text));
 }
 
-static void print_culprit(const struct heartbeat *h, const struct thread_state *p)
+static void print_culprit(const struct heartbeat *h, const struct thread_state *p, FILE *out)
 {
 	char text[WORDS_TEXT], who[PROCESS_NAME];
 
-	printf("%s (%s) %s: %s", process_words(who, p->rank), p->name, heartbeat_waits(h, p, text),
-	       p->gone ? "its process has died, silent" : "outside any operation");
-	print_since(p);
-	printf(", %s%s", p->died_inside ? "" : "after ", heartbeat_doing(h, p, text));
-	print_region(h, p);
-	putchar('\n');
+	fprintf(out, "%s (%s) %s: %s", process_words(who, p->rank), p->name,
+		heartbeat_waits(h, p, text),
+		p->gone ? "its process has died, silent" : "outside any operation");
+	print_since(p, out);
+	fprintf(out, ", %s%s", p->died_inside ? "" : "after ", heartbeat_doing(h, p, text));
+	print_region(h, p, out);
+	putc('\n', out);
 }
 
-static void print_stuck(const struct heartbeat *h, const struct thread_state *p)
+static void print_stuck(const struct heartbeat *h, const struct thread_state *p, FILE *out)
 {
 	char text[WORDS_TEXT], who[PROCESS_NAME];
 
-	printf("%s (%s) is stuck: %s", process_words(who, p->rank), p->name,
-	       heartbeat_doing(h, p, text));
-	print_since(p);
-	print_region(h, p);
-	printf("; %s\n", heartbeat_waits(h, p, text));
+	fprintf(out, "%s (%s) is stuck: %s", process_words(who, p->rank), p->name,
+		heartbeat_doing(h, p, text));
+	print_since(p, out);
+	print_region(h, p, out);
+	fprintf(out, "; %s\n", heartbeat_waits(h, p, text));
 }
 
 /* List processes that ended without finishing; threads are sorted by world and rank. */
@@ -273,42 +274,42 @@ static void print_missing(const struct heartbeat *h)
 		printf("no host is known: the last look was not answered\n");
 }
 
-static void print_disagreements(const struct heartbeat *h)
+void heartbeat_say_disagreements(const struct heartbeat *h, FILE *out)
 {
 	char text[WORDS_TEXT];
 
 	for (size_t i = 0; i < h->n_found; i++)
-		puts(disagreement_words(text, h->client, &h->found[i],
-					evspace_wave(h->client)->taken_ns));
+		fprintf(out, "%s\n",
+			disagreement_words(text, h->client, &h->found[i],
+					   evspace_wave(h->client)->taken_ns));
 }
 
-/* The one to look at first. */
-static void print_all_stuck(const struct heartbeat *h)
+void heartbeat_say_stuck(const struct heartbeat *h, FILE *out)
 {
 	const struct thread_state *all = h->thread_states.items;
 	size_t n = h->thread_states.fresh, lines = 0;
 
+	for (size_t i = 0; i < n; i++) {
+		if (all[i].culprit && all[i].stuck)
+			print_culprit(h, &all[i], out);
+	}
 	for (int odd = 1; odd >= 0; odd--) {
 		for (size_t i = 0; i < n; i++)
 			if (all[i].stuck && all[i].running && all[i].odd == odd &&
 			    lines++ < VERDICT_LINES)
-				print_stuck(h, &all[i]);
+				print_stuck(h, &all[i], out);
 	}
 	if (lines > VERDICT_LINES)
-		printf("and %zu more thread%s\n", lines - VERDICT_LINES,
-		       plural(lines - VERDICT_LINES, "s"));
+		fprintf(out, "and %zu more thread%s\n", lines - VERDICT_LINES,
+			plural(lines - VERDICT_LINES, "s"));
 }
 
 void heartbeat_verdict(const struct heartbeat *h)
 {
 	print_missing(h);
 	print_dead(h);
-	print_disagreements(h);
+	heartbeat_say_disagreements(h, stdout);
 	if (!h->stuck && !h->n_found)
 		print_fine(h);
-	for (size_t i = 0; i < h->thread_states.fresh; i++) {
-		if (h->thread_states.items[i].culprit && h->thread_states.items[i].stuck)
-			print_culprit(h, &h->thread_states.items[i]);
-	}
-	print_all_stuck(h);
+	heartbeat_say_stuck(h, stdout);
 }

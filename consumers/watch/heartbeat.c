@@ -109,8 +109,7 @@ static bool is_passed_over(const struct heartbeat *h)
 	return heartbeat_is_waiting(h) && evspace_wave(h->client)->elements > 0;
 }
 
-/* Take a wave: every thread's last event, how old it is, who waits for whom. */
-static void heartbeat_take(struct heartbeat *h)
+void heartbeat_take(struct heartbeat *h)
 {
 	const struct evspace_wave *w = evspace_wave(h->client);
 	struct evspace_event ev;
@@ -148,9 +147,7 @@ static void heartbeat_take(struct heartbeat *h)
 		h->stuck_ns = h->looked_ns;
 }
 
-/* Is known who is to be looked at? Threads that wait for each other become stuck one after the
- * other: that takes a moment, after which it is not known better. */
-static bool is_told(const struct heartbeat *h)
+bool heartbeat_is_told(const struct heartbeat *h)
 {
 	for (size_t i = 0; i < h->thread_states.fresh; i++) {
 		const struct thread_state *p = &h->thread_states.items[i];
@@ -224,7 +221,7 @@ static int look_once(struct heartbeat *h)
 	heartbeat_take(h);
 	/* one look shows whether a thread is stuck; that all make progress takes the whole time */
 	if (h->check)
-		return !h->ended && !is_told(h) && !is_last(h);
+		return !h->ended && !heartbeat_is_told(h) && !is_last(h);
 	if (is_passed_over(h))
 		return 1;
 	h->code =
@@ -259,7 +256,7 @@ static int heartbeat_look(struct heartbeat *h)
 	if (!h->check)
 		return h->code >= 0 ? h->code : EXIT_FINE;
 	if (h->common.json)
-		heartbeat_json(h);
+		heartbeat_json(h, stdout);
 	else
 		heartbeat_verdict(h);
 	if (h->common.json && !h->stuck && !heartbeat_is_known(h))
@@ -270,10 +267,9 @@ static int heartbeat_look(struct heartbeat *h)
 	return EXIT_FINE;
 }
 
-int heartbeat_main(int argc, char **argv)
+void heartbeat_init(struct heartbeat *h)
 {
-	struct heartbeat h = {
-		.common.look = {.view = "heartbeat", .rate_hz = 1},
+	*h = (struct heartbeat){
 		.stuck_after_ns = 1000000000,
 		.stall = stall_new(),
 		.agreement = agreement_new(AGREEMENT_MOST),
@@ -283,13 +279,28 @@ int heartbeat_main(int argc, char **argv)
 		.code = -1,
 		.run = "",
 	};
-	int code = options_parse(argc, argv, &heartbeat_usage, &h, &h.common);
+}
 
+void heartbeat_fini(struct heartbeat *h)
+{
+	thread_states_fini(&h->thread_states);
+	stall_free(h->stall);
+	agreement_free(h->agreement);
+}
+
+int heartbeat_main(int argc, char **argv)
+{
+	struct heartbeat h;
+	struct evspace_counts counts;
+	int code;
+
+	heartbeat_init(&h);
+	h.common.look = (struct evspace_options){.view = "heartbeat", .rate_hz = 1};
+	code = options_parse(argc, argv, &heartbeat_usage, &h, &h.common);
 	if (code < 0)
 		h.client = options_open(argv[0], &h.common, &code);
 	if (!h.client) {
-		stall_free(h.stall);
-		agreement_free(h.agreement);
+		heartbeat_fini(&h);
 		return code;
 	}
 	options_catch_signals(h.client);
@@ -306,8 +317,6 @@ int heartbeat_main(int argc, char **argv)
 	toll_end(h.toll);
 	toll_free(h.toll);
 	options_close(&h.common, h.client);
-	thread_states_fini(&h.thread_states);
-	stall_free(h.stall);
-	agreement_free(h.agreement);
+	heartbeat_fini(&h);
 	return code;
 }

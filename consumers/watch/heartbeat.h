@@ -48,6 +48,17 @@ struct heartbeat {
 	double written_rate, cost_share, cpu_share; /* -1: not known yet */
 };
 
+/** No threads yet; the caller sets `common` and what else it wants otherwise. */
+void heartbeat_init(struct heartbeat *h);
+void heartbeat_fini(struct heartbeat *h);
+
+/** Take a wave: every thread's last event, how old it is, who waits for whom. */
+void heartbeat_take(struct heartbeat *h);
+
+/** Is known who is to be looked at? Threads that wait for each other become stuck one after the
+ * other: that takes a moment, after which it is not known better. */
+bool heartbeat_is_told(const struct heartbeat *h);
+
 /** Write "in MPI_Recv from rank 3 (tag 7)", "MPI_Barrier #17 on the world". Returns @buf. */
 const char *heartbeat_doing(const struct heartbeat *h, const struct thread_state *p,
 			    char buf[WORDS_TEXT]);
@@ -80,12 +91,18 @@ size_t heartbeat_awaited(const struct heartbeat *h);
 /** Print on stdout who is stuck, a line each, or that nobody is. */
 void heartbeat_verdict(const struct heartbeat *h);
 
+/** Write on @out whose calls of which collectives differ, and who holds up whom and is stuck, the
+ * one to look at first. */
+void heartbeat_say_disagreements(const struct heartbeat *h, FILE *out);
+void heartbeat_say_stuck(const struct heartbeat *h, FILE *out);
+
 /** Show the last wave: as a table, or as JSON. Returns 0, or -1 if the reader has closed the
  * pipe. */
 int heartbeat_show(struct heartbeat *h);
 
-/** The wave as JSON objects: one for the wave, one for each thread. */
-void heartbeat_json(const struct heartbeat *h);
+/** Write the wave on @out as JSON objects: one for the wave, one for each disagreement and thread.
+ */
+void heartbeat_json(const struct heartbeat *h, FILE *out);
 
 /** Say on stderr how many looks there were, and what they cost. */
 void heartbeat_summary(const struct heartbeat *h);

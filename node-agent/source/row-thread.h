@@ -30,8 +30,8 @@ void row_ticks(const struct source_host *host, const struct clock_line *line, co
  * Returns 1, or 0: it is in none. For guarded reads. */
 int row_thread(struct row_look *look, const struct row *row, uint32_t at, struct tuple *out);
 
-/** Find out which call sites those are that @look did not know, for a turn's time but at least one,
- * so that a later look says them. */
+/** Find out which call sites those are that @look did not know, for a turn's time but at least one:
+ * the next look says them. */
 void rows_sites(struct rows *rows, const struct row_look *look);
 
 #endif

@@ -377,11 +377,8 @@ static bool source_ready(struct stage *stage)
 	return rows_ready(((struct source *)(void *)stage->private)->rows);
 }
 
-static int source_read(struct stage *stage, const struct ask *ask, struct batch *out,
-		       struct error *e)
+static int read_wave(struct source *src, const struct ask *ask, struct batch *out, struct error *e)
 {
-	struct source *src = (struct source *)(void *)stage->private;
-
 	if (source_begin(src, ask, out, e) < 0)
 		return -1;
 	/* a file was cut short or is damaged: drop its rows and read the wave again without them */
@@ -394,7 +391,22 @@ static int source_read(struct stage *stage, const struct ask *ask, struct batch 
 		if (source_begin(src, ask, out, e) < 0)
 			return -1;
 	}
-	rows_sites(src->rows, &src->look);
+	return 0;
+}
+
+static int source_read(struct stage *stage, const struct ask *ask, struct batch *out,
+		       struct error *e)
+{
+	struct source *src = (struct source *)(void *)stage->private;
+
+	if (read_wave(src, ask, out, e) < 0)
+		return -1;
+	/* once more, with the call sites that are known now */
+	if (src->look.n_sites > 0) {
+		rows_sites(src->rows, &src->look);
+		if (read_wave(src, ask, out, e) < 0)
+			return -1;
+	}
 	stage->fill = src->fill;
 	if (src->wave != CURSOR_NEW)
 		return 0;

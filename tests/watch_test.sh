@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests that evspace watch runs a program, says once what goes wrong and once that it is over, and keeps what led to it.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+unset EVSPACE_TLS EVSPACE_ENTRY
+
+# watched NAME CODE OPTION... -- COMMAND...: it ends with that exit code; what it says is in $tap_dir/NAME.err.
+watched() {
+	local name=$1 want=$2 status=0
+
+	shift 2
+	timeout 60 evspace watch --run "$name" --save "$tap_dir/$name" "$@" >"$tap_dir/$name.out" 2>"$tap_dir/$name.err" </dev/null || status=$?
+	[ "$status" -eq "$want" ] || { echo "exit code $status, not $want"; cat "$tap_dir/$name.err"; return 1; }
+}
+
+ranks() {
+	local app=$1
+
+	shift
+	mpirun=(mpirun --oversubscribe -np 4 "$top_builddir/tests/apps/$app" "$@")
+}
+
+# says NAME COUNT PATTERN: so many lines of what it says.
+says() {
+	[ "$(grep -c "^evspace watch: $3" "$tap_dir/$1.err")" -eq "$2" ] || { cat "$tap_dir/$1.err"; return 1; }
+}
+
+desync() {
+	ranks mistakes --mistake 7 --seconds 1
+	watched desync 1 --check -- "${mpirun[@]}" && says desync 1 'desync: collective #8 on the world has not the same datatype for all: rank 2 calls MPI_Bcast' &&
+		says desync 1 'desync: the program has ended after' && says desync 1 'desync: kept in' && says desync 0 'stuck'
+}
+
+# What was found, all threads, and events of all of them, as JSON.
+kept() {
+	local rank
+
+	grep -q 'rank 2 calls MPI_Bcast' "$tap_dir/desync/1-desync-found.txt" &&
+		"$top_builddir/tests/json_rows" <"$tap_dir/desync/1-desync-events.json" &&
+		"$top_builddir/tests/json_rows" <"$tap_dir/desync/1-desync-threads.json" || return
+	for rank in 0 1 2 3; do
+		grep -q "\"rank\":$rank,.*\"op\":\"MPI_Bcast\"" "$tap_dir/desync/1-desync-events.json" &&
+			grep -q "\"type\":\"thread\".*\"rank\":$rank," "$tap_dir/desync/1-desync-threads.json" || return
+	done
+}
+
+# It has started an agent, as there was none; neither that nor the elements stay.
+nothing_stays() {
+	! evspace status >/dev/null 2>&1 && ! ls "$EVSPACE_DIR"/*/*.seg 2>/dev/null
+}
+
+stuck() {
+	ranks stuck --rank 1 --seconds 3
+	watched stuck 0 --on stuck -- "${mpirun[@]}" && says stuck 1 'stuck: rank 1 (.*) holds up 3 threads: outside any operation' &&
+		says stuck 3 'stuck: rank [023] (.*) is stuck: in MPI_Barrier .* at stuck.c:[0-9]* .*waits for rank 1' && says stuck 1 'stuck: over after'
+}
+
+killed() {
+	local status
+
+	ranks mistakes --mistake 12
+	timeout 60 evspace watch --run killed --save "$tap_dir/killed" -- "${mpirun[@]}" >/dev/null 2>"$tap_dir/killed.err"
+	status=$?
+	[ "$status" -ne 0 ] && says killed 1 'stuck: rank 2 (.*) hel\?ds\? up .*: its process has died' || { echo "exit code $status"; cat "$tap_dir/killed.err"; return 1; }
+}
+
+right() {
+	ranks mistakes --right
+	watched right 0 --check -- "${mpirun[@]}" && says right 0 '' && [ ! -e "$tap_dir/right" ]
+}
+
+tap_case "calls that differ are said once, and that is the exit code of a check" desync
+tap_case "what led to it is kept" kept
+tap_case "an agent of its own ends, and nothing stays" nothing_stays
+bed_start agent evspace agent
+bed_until evspace status
+tap_case "who is stuck is said once, with call sites, and that it is over" stuck
+tap_case "when all have been killed, whom they had waited for" killed
+tap_case "of a right program nothing is said or kept" right
+tap_case "the program's exit code" watched code 7 -- sh -c 'exit 7'
+tap_case "a program that is not there" watched none 125 -- ./nosuchprogram
+tap_case "no program" watched usage 2 --on stuck
+tap_case "nothing that can be watched for" watched unknown 2 --on everything -- true
+tap_done
