@@ -49,4 +49,5 @@ include consumers/colop/files.mk
 include consumers/deploy/files.mk
 include consumers/map/files.mk
 include consumers/run/files.mk
+include consumers/watchdog/files.mk
 EXTRA_DIST += %D%/README.md

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests when an alarm is raised, and when it is over. */
-#include "consumers/watch/alarm.h"
+#include "consumers/watchdog/alarm.h"
 #include "tests/tap.h"
 
 #define START UINT64_C(1000000000000)

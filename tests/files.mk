@@ -98,7 +98,7 @@ unit_tests = \
 	tests/price_test tests/process_test \
 	tests/thread_states_test tests/tempo_test tests/capacity_test \
 	tests/reduce_test \
-	tests/segment_test tests/segment_hostile_test \
+	tests/score_test tests/segment_test tests/segment_hostile_test \
 	tests/settings_test \
 	tests/signature_test \
 	tests/site_test \

@@ -29,7 +29,7 @@ says() {
 }
 
 desync() {
-	ranks mistakes --mistake 7 --seconds 1
+	ranks mistakes --mistake 7 --on --seconds 1
 	watched desync 1 --check -- "${mpirun[@]}" && says desync 1 'desync: collective #8 on the world has not the same datatype for all: rank 2 calls MPI_Bcast' &&
 		says desync 1 'desync: the program has ended after' && says desync 1 'desync: kept in' && says desync 0 'stuck'
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/watch/events-order.h"
 #include "consumers/watch/events.h"
 #include "consumers/watch/follow.h"
 #include "pathmap/base/quantity.h"
@@ -35,18 +36,11 @@ static const char events_help[] =
 
 #define BUFFER_BYTES (1u << 16)
 
-/* An event, and its index in its wave. */
-struct timed {
-	struct evspace_event event;
-	size_t place;
-};
-
 struct events {
 	struct follower follow;
 	bool csv;
 	const struct events_format *format;
-	struct timed *timed; /* of the wave */
-	size_t n, room;
+	struct events_order order; /* of the wave */
 };
 
 static const struct option_row events_rows[] = {
@@ -70,40 +64,6 @@ static const struct usage events_usage = {
 
 /* ---- one wave ---- */
 
-static int64_t news(const struct evspace_event *ev)
-{
-	return ev->end_ns ? ev->end_ns : ev->start_ns;
-}
-
-/* By time; those of an element keep their order. */
-static int compare(const void *a, const void *b)
-{
-	const struct timed *x = a, *y = b;
-
-	if (news(&x->event) != news(&y->event))
-		return news(&x->event) > news(&y->event) ? 1 : -1;
-	return (x->place > y->place) - (x->place < y->place);
-}
-
-static void take_events(struct events *v)
-{
-	struct evspace_event ev;
-
-	v->n = 0;
-	while (evspace_event(v->follow.client, &ev)) {
-		if (v->n == v->room) {
-			v->room = v->room ? 2 * v->room : 1024;
-			v->timed = reallocarray(v->timed, v->room, sizeof(*v->timed));
-			if (!v->timed)
-				abort();
-		}
-		v->timed[v->n] = (struct timed){ev, v->n};
-		v->n++;
-	}
-	if (v->n > 1)
-		qsort(v->timed, v->n, sizeof(*v->timed), compare);
-}
-
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct events *v = arg;
@@ -122,15 +82,15 @@ static bool take_wave(void *arg, uint64_t *seen)
 		v->format->loss(&loss, width, stdout);
 	}
 	evspace_rewind(f->client);
-	take_events(v);
-	for (size_t i = 0; i < v->n; i++)
-		v->format->event(f->client, &v->timed[i].event, width, stdout);
+	events_order(&v->order, f->client);
+	for (size_t i = 0; i < v->order.n; i++)
+		v->format->event(f->client, &v->order.items[i].event, width, stdout);
 	evspace_rewind(f->client);
 	while (evspace_total(f->client, &total)) {
 		any = true;
 		v->format->total(&total, width, stdout);
 	}
-	return any || v->n;
+	return any || v->order.n;
 }
 
 static void summary_write(FILE *line, const void *arg)
@@ -220,6 +180,6 @@ int events_main(int argc, char **argv)
 		summary(&v);
 	follow_tell_cost(&v.follow);
 	options_close(&v.follow.common, v.follow.client);
-	free(v.timed);
+	free(v.order.items);
 	return code;
 }

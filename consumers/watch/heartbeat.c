@@ -291,7 +291,6 @@ void heartbeat_fini(struct heartbeat *h)
 int heartbeat_main(int argc, char **argv)
 {
 	struct heartbeat h;
-	struct evspace_counts counts;
 	int code;
 
 	heartbeat_init(&h);

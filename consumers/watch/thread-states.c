@@ -68,10 +68,8 @@ static struct thread_state *thread_state_room(struct thread_states *p)
 	return &p->items[p->n++];
 }
 
-const struct thread_state *thread_states_add(struct thread_states *p,
-					     const struct evspace_event *ev, uint64_t wave)
+void thread_state_of(struct thread_state *to, const struct evspace_event *ev, uint64_t wave)
 {
-	struct thread_state *to = thread_state_room(p);
 	bool region = ev->flags & EVSPACE_REGION;
 
 	*to = (struct thread_state){
@@ -99,6 +97,14 @@ const struct thread_state *thread_states_add(struct thread_states *p,
 	snprintf(to->op, sizeof(to->op), "%s", ev->op);
 	if (ev->read_ns > stall_since(to))
 		to->still_ns = ev->read_ns - stall_since(to);
+}
+
+const struct thread_state *thread_states_add(struct thread_states *p,
+					     const struct evspace_event *ev, uint64_t wave)
+{
+	struct thread_state *to = thread_state_room(p);
+
+	thread_state_of(to, ev, wave);
 	return to;
 }
 

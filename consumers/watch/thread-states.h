@@ -18,6 +18,10 @@ struct thread_states {
 
 void thread_states_fini(struct thread_states *thread_states);
 
+/** What @event says of its thread, as of its wave @wave. */
+void thread_state_of(struct thread_state *thread_state, const struct evspace_event *event,
+		     uint64_t wave);
+
 /** Begin a new wave. */
 void thread_states_begin(struct thread_states *thread_states);
 

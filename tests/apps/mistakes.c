@@ -12,12 +12,13 @@
 enum { MISTAKES = 20, WRONG = 2, ROUNDS = 3, WORDS = 64, LATE_MS = 100 };
 
 static struct {
-	long mistake, right, seconds;
+	long mistake, right, on, seconds;
 } want = {.mistake = 1, .seconds = 20};
 
 static const struct app_option options[] = {
 	{"mistake", APP_NUMBER, &want.mistake, 1, MISTAKES, NULL, "which of them (1)"},
 	{"right", APP_FLAG, &want.right, 0, 0, NULL, "all of them, without the mistakes"},
+	{"on", APP_FLAG, &want.on, 0, 0, NULL, "then goes on as if nothing had happened"},
 	{"seconds", APP_NUMBER, &want.seconds, 0, 1000, NULL,
 	 "how long they stay after a mistake that has not stopped them (20)"},
 	{0},
@@ -230,6 +231,8 @@ static void work(void)
 	do_right();
 	be_late();
 	mistakes[want.mistake - 1](rank == WRONG);
+	if (want.on)
+		do_right();
 	/* some mistakes hold nobody up */
 	for (long s = 0; s < want.seconds; s++)
 		sleep(1);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "consumers/watch/events.h"
-#include "consumers/watch/watch.h"
+#include "consumers/watchdog/watch.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
@@ -55,8 +55,8 @@ static uint64_t events_write(const struct watch *w, int64_t from_ns, FILE *out)
 	struct evspace_options look = w->heartbeat.common.look;
 	uint64_t until = clock_mono_ns() + READ_WITHIN_NS, n = 0;
 	enum evspace_failure failure;
+	struct events_order order = {0};
 	struct evspace_client *client;
-	struct evspace_event ev;
 	char why[256];
 	bool any = true;
 
@@ -68,13 +68,16 @@ static uint64_t events_write(const struct watch *w, int64_t from_ns, FILE *out)
 	if (!client)
 		fprintf(stderr, "evspace watch: no events are kept: %s\n", why);
 	while (client && any && clock_mono_ns() < until && evspace_next(client, 1000) > 0) {
-		for (any = false; evspace_event(client, &ev); any = true) {
-			if (ev.end_ns < from_ns)
+		events_order(&order, client);
+		any = order.n > 0;
+		for (size_t i = 0; i < order.n; i++) {
+			if (order.items[i].event.end_ns < from_ns)
 				continue;
-			events_json.event(client, &ev, 0, out);
+			events_json.event(client, &order.items[i].event, 0, out);
 			n++;
 		}
 	}
+	free(order.items);
 	evspace_close(client);
 	return n;
 }

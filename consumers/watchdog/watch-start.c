@@ -11,7 +11,7 @@
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/subprocess.h"
-#include "consumers/watch/watch.h"
+#include "consumers/watchdog/watch.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/folder-base.h"
 #include "pathmap/base/memory.h"

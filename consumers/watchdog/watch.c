@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace watch: runs a program, says what goes wrong in it, and keeps what led to it. */
-#include "consumers/watch/watch.h"
+#include "consumers/watchdog/watch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,10 @@ static const char watch_help[] =
 	"\n"
 	"  desync  ranks call other collectives than the rest of their communicator\n"
 	"  stuck   threads are in one operation for too long, or all have died: who is\n"
-	"          to blame\n";
+	"          to blame\n"
+	"  slower  a rank computes longer than the best one before the same collective, or\n"
+	"          in a region (evspace.h), or than it did itself: a score below 0.7 that\n"
+	"          costs 5 % of its time\n";
 
 static const char watch_more[] =
 	"Stacks are not kept: of each thread in an operation, the line that has called it.\n"
@@ -39,6 +42,7 @@ static const char watch_more[] =
 static const char *const kinds[WATCH_KINDS] = {
 	[WATCH_DESYNC] = "desync",
 	[WATCH_STUCK] = "stuck",
+	[WATCH_SLOWER] = "slower",
 };
 
 /* ---- options ---- */
@@ -58,7 +62,8 @@ static int on_take(void *into, const char *value, struct error *e)
 			kind++;
 		if (kind == WATCH_KINDS)
 			return errorf(e,
-				      "'%.*s' is nothing to watch for; there are desync and stuck",
+				      "'%.*s' is nothing to watch for; there are desync, stuck and "
+				      "slower",
 				      (int)n, value);
 		w->on[kind] = true;
 	}
@@ -87,7 +92,8 @@ static int rate_take(void *into, const char *value, struct error *e)
 }
 
 static const struct option_row watch_rows[] = {
-	{"on", "KIND,...", .take = on_take, .help = "what to watch for (default: all)"},
+	{"on", "KIND,...", .take = on_take,
+	 .help = "what to watch for (default: desync,stuck; slower reads all events)"},
 	{"check", .at = offsetof(struct watch, check),
 	 .help = "exit code 1 if something was seen, even if the program ends well"},
 	{"save", "DIR", OPTION_TEXT, .at = offsetof(struct watch, save),
@@ -118,7 +124,14 @@ static bool kind_is_seen(const struct watch *w, enum watch_kind kind)
 {
 	const struct heartbeat *h = &w->heartbeat;
 
-	return kind == WATCH_DESYNC ? h->n_found > 0 : h->stuck > 0;
+	switch (kind) {
+	case WATCH_DESYNC:
+		return h->n_found > 0;
+	case WATCH_STUCK:
+		return h->stuck > 0;
+	default:
+		return w->n_slow > 0;
+	}
 }
 
 /* Does the odd side say where it is, or is it in nothing any more? */
@@ -132,7 +145,14 @@ static bool kind_is_sure(const struct watch *w, enum watch_kind kind)
 {
 	const struct heartbeat *h = &w->heartbeat;
 
-	return h->ended || (kind == WATCH_DESYNC ? is_located(&h->found[0]) : heartbeat_is_told(h));
+	switch (kind) {
+	case WATCH_DESYNC:
+		return h->ended || is_located(&h->found[0]);
+	case WATCH_STUCK:
+		return h->ended || heartbeat_is_told(h);
+	default:
+		return false;
+	}
 }
 
 static void begins(struct watch *w, enum watch_kind kind)
@@ -145,8 +165,10 @@ static void begins(struct watch *w, enum watch_kind kind)
 		abort();
 	if (kind == WATCH_DESYNC)
 		heartbeat_say_disagreements(&w->heartbeat, out);
-	else
+	else if (kind == WATCH_STUCK)
 		heartbeat_say_stuck(&w->heartbeat, out);
+	else
+		watch_say_slow(w, out);
 	if (fclose(out))
 		abort();
 	w->seen++;
@@ -171,6 +193,7 @@ static void take(struct watch *w)
 {
 	uint64_t now = clock_mono_ns();
 
+	watch_stream_take(w);
 	heartbeat_take(&w->heartbeat);
 	for (enum watch_kind kind = 0; kind < WATCH_KINDS; kind++) {
 		struct alarm *a = &w->alarms[kind], before = *a;
@@ -190,6 +213,12 @@ static void take(struct watch *w)
 
 /* ---- looking ---- */
 
+/* Is there nothing more to come of a program that has ended? */
+static bool is_read(const struct watch *w)
+{
+	return !w->heartbeat.begun || (w->heartbeat.ended && (w->drained || !w->stream));
+}
+
 /* Look until the program has ended, and at what its processes were in then. Returns its exit code.
  */
 static int look(struct watch *w)
@@ -203,8 +232,7 @@ static int look(struct watch *w)
 			take(w);
 		if (!until && watch_ended(w, false, &code))
 			until = clock_mono_ns() + GONE_WITHIN_NS;
-	} while (rc >= 0 && !(until && (w->heartbeat.ended || !w->heartbeat.begun ||
-					clock_mono_ns() >= until)));
+	} while (rc >= 0 && !(until && (is_read(w) || clock_mono_ns() >= until)));
 	if (rc < 0) {
 		(void)options_ended("evspace watch", w->heartbeat.client);
 		if (!until)
@@ -223,8 +251,8 @@ static void settle(struct watch *w)
 
 	for (enum watch_kind kind = 0; kind < WATCH_KINDS; kind++)
 		any |= w->on[kind];
-	for (enum watch_kind kind = 0; kind < WATCH_KINDS && !any; kind++)
-		w->on[kind] = true;
+	if (!any)
+		w->on[WATCH_DESYNC] = w->on[WATCH_STUCK] = true;
 	w->heartbeat.check = true; /* it says nothing by itself */
 }
 
@@ -247,10 +275,12 @@ int watch_main(int argc, char **argv)
 		code = watch_start(&w);
 	}
 	if (code < 0) {
+		watch_stream_open(&w);
 		code = look(&w);
 		if (code == EXIT_FINE && w.check && w.seen)
 			code = EXIT_BAD_NEWS;
 	}
+	watch_stream_close(&w);
 	watch_stop(&w);
 	heartbeat_fini(&w.heartbeat);
 	free(w.folder);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Decides when an alarm begins and when it is over. */
-#include "consumers/watch/alarm.h"
+#include "consumers/watchdog/alarm.h"
 
 enum alarm_news alarm_take(struct alarm *a, bool seen, bool sure, uint64_t now_ns)
 {
