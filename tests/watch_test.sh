@@ -54,8 +54,15 @@ nothing_stays() {
 
 stuck() {
 	ranks stuck --rank 1 --seconds 3
-	watched stuck 0 --on stuck -- "${mpirun[@]}" && says stuck 1 'stuck: rank 1 (.*) holds up 3 threads: outside any operation' &&
+	watched stuck 0 --on stuck --stuck-after 1s --stacks -- "${mpirun[@]}" && says stuck 1 'stuck: rank 1 (.*) holds up 3 threads: outside any operation' &&
 		says stuck 3 'stuck: rank [023] (.*) is stuck: in MPI_Barrier .* at stuck.c:[0-9]* .*waits for rank 1' && says stuck 1 'stuck: over after'
+}
+
+# The one that is awaited sleeps, the others are in the barrier.
+stacks() {
+	[ "$(grep -c '^ *MPI_Barrier\|^ *PMPI_Barrier' "$tap_dir/stuck/1-stuck-stacks.txt")" -ge 3 ] &&
+		grep -q '^ *main at .*stuck.c:[0-9]*' "$tap_dir/stuck/1-stuck-stacks.txt" &&
+		grep -q 'nanosleep' "$tap_dir/stuck/1-stuck-stacks.txt" || { cat "$tap_dir/stuck/1-stuck-stacks.txt"; return 1; }
 }
 
 killed() {
@@ -78,6 +85,7 @@ tap_case "an agent of its own ends, and nothing stays" nothing_stays
 bed_start agent evspace agent
 bed_until evspace status
 tap_case "who is stuck is said once, with call sites, and that it is over" stuck
+tap_case "stacks of all ranks are kept" stacks
 tap_case "when all have been killed, whom they had waited for" killed
 tap_case "of a right program nothing is said or kept" right
 tap_case "the program's exit code" watched code 7 -- sh -c 'exit 7'

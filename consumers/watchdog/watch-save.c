@@ -101,6 +101,11 @@ void watch_save(struct watch *w, const char *kind, const char *text)
 		heartbeat_json(&w->heartbeat, file);
 		file_close(file);
 	}
+	file = w->stacks ? file_open(w, kind, "stacks.txt") : NULL;
+	if (file) {
+		watch_stacks(w, file);
+		file_close(file);
+	}
 	file = file_open(w, kind, "events.json");
 	if (file) {
 		n = events_write(w, now - (int64_t)w->last_ns, file);

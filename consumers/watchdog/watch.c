@@ -27,14 +27,15 @@ static const char watch_help[] =
 	"          costs 5 % of its time\n";
 
 static const char watch_more[] =
-	"Stacks are not kept: of each thread in an operation, the line that has called it.\n"
-	"\n"
 	"examples:\n"
 	"  evspace watch -- mpirun -np 4 ./app\n"
 	"  evspace watch --on stuck --stuck-after 60s --check -- srun -n 64 ./app\n";
 
 /* Looks a second, where the user says nothing. */
 #define RATE 10
+
+/* Many programs let some ranks wait for a while. */
+#define STUCK_AFTER_NS 10000000000
 
 /* How long the processes may take to be gone after their launcher. */
 #define GONE_WITHIN_NS UINT64_C(3000000000)
@@ -100,8 +101,11 @@ static const struct option_row watch_rows[] = {
 	 .help = "keep it there (default: evspace-watch-RUN, made when something is seen)"},
 	{"last", "TIME", OPTION_TIME, .at = offsetof(struct watch, last_ns),
 	 .help = "keep the events of so long before (default 10s)"},
+	{"stacks", .at = offsetof(struct watch, stacks),
+	 .help = "keep the stacks of the ranks on this host, too: each process is stopped for a "
+		 "moment"},
 	{"stuck-after", "TIME", .take = stuck_take,
-	 .help = "how long in one operation is stuck (default 1s)"},
+	 .help = "how long in one operation is stuck (default 10s)"},
 	{"rate", "HZ", .take = rate_take, .help = "looks a second (default 10)"},
 	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct watch, run),
 	 .help = "what the run is called (default: watch and a number)"},
@@ -262,6 +266,7 @@ int watch_main(int argc, char **argv)
 	int code;
 
 	heartbeat_init(&w.heartbeat);
+	w.heartbeat.stuck_after_ns = STUCK_AFTER_NS;
 	w.heartbeat.common.look =
 		(struct evspace_options){.view = "heartbeat@element", .rate_hz = RATE, .wait = 1};
 	code = options_parse(argc, argv, &watch_usage, &w, &w.heartbeat.common);

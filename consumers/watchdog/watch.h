@@ -20,6 +20,7 @@ enum watch_kind { WATCH_DESYNC, WATCH_STUCK, WATCH_SLOWER, WATCH_KINDS };
 struct watch {
 	struct heartbeat heartbeat; /* the looks; its common options; its words: the command */
 	bool on[WATCH_KINDS];
+	bool stacks;		       /* keep those of the ranks of this host, too */
 	bool check;		       /* exit code 1 if something was seen */
 	const char *pathmap, *run;     /* for evspace run */
 	char *name;		       /* of the run */
@@ -59,6 +60,10 @@ void watch_stream_take(struct watch *watch);
 
 /** Write on @out who is slower than others, or than before. */
 void watch_say_slow(const struct watch *watch, FILE *out);
+
+/** Write the stacks of the living ranks on this host, and how many others there are. Each is
+ * stopped for a moment. (watch-stacks.c) */
+void watch_stacks(const struct watch *watch, FILE *out);
 
 /** Keep what is known now: @text, which was found, all threads, and the last events of all, in
  * files of their own. */
