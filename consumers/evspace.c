@@ -46,6 +46,8 @@ static const struct command commands[] = {
 	{"plan", "which event classes to trace and which to sample, under a budget", plan_main,
 	 false},
 	{"entropy", "how much each event of a sequence tells", entropy_main, false},
+	{"element", "elements of programs on this host: list, make, write, read, wait for them",
+	 element_main, false},
 	{"runs", "the runs whose elements this host holds, or all hosts of a map", runs_main, true},
 	{"purge", "remove the elements of runs that ended", purge_main, false},
 	{"profile", "remember where to look and as whom, for --profile NAME", profile_main, false},

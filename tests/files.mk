@@ -164,7 +164,7 @@ script_tests = \
 	tests/reconnect_test.sh \
 	tests/refuse_test.sh \
 	tests/remote_test.sh \
-	tests/rest_test.sh \
+	tests/rest_test.sh tests/served_test.sh \
 	tests/run_test.sh \
 	tests/share_test.sh \
 	tests/sigkill_test.sh \

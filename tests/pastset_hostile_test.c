@@ -55,6 +55,7 @@ static void forged_headers(void)
 		{AT(wait_ms), 4, 0x80000000u, "patience"},
 		{AT(clock_kind), 4, 77, "clock"},
 		{AT(uid), 4, 12345, "owner"},
+		{AT(name), 1, '/', "another name"},
 		{AT(fields), 1, '9', "no type"},
 		{AT(fields) + sizeof(LARGE) - 3, 1, '1', "does not follow"},
 	};

@@ -31,6 +31,7 @@ int collect_main(int argc, char **argv);
 int colop_main(int argc, char **argv);
 int deploy_main(int argc, char **argv);
 int discard_main(int argc, char **argv);
+int element_main(int argc, char **argv);
 int doctor_main(int argc, char **argv);
 int entropy_main(int argc, char **argv);
 int events_main(int argc, char **argv);

@@ -120,6 +120,15 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 			memory_copy("it has mirrors of processes that live on other nodes; end the "
 				    "program first, or --force"));
 		p->bad_news |= named;
+	} else if (run->elements && !run->elements_idle_ns && !p->force) {
+		keep_run(p, run->name,
+			 memory_copy("a program has one of its elements open (evspace element "
+				     "list); end that first, or --force"));
+		p->bad_news |= named;
+	} else if (run->elements && run->elements_idle_ns < p->older_than_ns && !p->force) {
+		keep_run(p, run->name,
+			 memory_format("its elements were used %s ago",
+				       unit_duration(age, run->elements_idle_ns)));
 	} else if ((run->processes || run->mirrors) && !run->alive &&
 		   run->idle_ns < p->older_than_ns && !p->force) {
 		keep_run(

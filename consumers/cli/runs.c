@@ -28,7 +28,8 @@ static const char runs_help[] =
 	"  RUN        the name, for --run and evspace purge\n"
 	"  STATE      running; finished (all processes came through MPI_Finalize); died\n"
 	"             (not all did); mirrored (of processes elsewhere, fetched to here);\n"
-	"             refused (no process could be collected: the reasons are below)\n"
+	"             refused (no process could be collected: the reasons are below);\n"
+	"             elements (of programs alone: evspace element list)\n"
 	"  PROCESSES  collected here, of how many in the program\n"
 	"  ALIVE      of these, still running\n"
 	"  EVENTS     recorded since the program began, read or not\n"
@@ -58,7 +59,7 @@ static const char *state_of(const struct store_run *run)
 	if (run->alive)
 		return "running";
 	if (!run->processes)
-		return run->mirrors ? "mirrored" : "refused";
+		return run->mirrors ? "mirrored" : run->elements ? "elements" : "refused";
 	return run->finished == run->processes ? "finished" : "died";
 }
 
@@ -159,13 +160,13 @@ static void print_json(const struct runs *all)
 
 		json_object_update_new(
 			object,
-			json_pack("{s:I,s:i,s:I,s:I,s:o,s:I,s:o,s:b}", "events",
-				  (json_int_t)r->events, "mirrors", (int)r->mirrors, "overflowed",
-				  (json_int_t)r->overflowed, "bytes", (json_int_t)r->bytes,
-				  "age_ns", r->born_real_ns ? json_count(age_of(r)) : json_null(),
-				  "idle_ns", (json_int_t)r->idle_ns, "refused",
-				  json_refusals(all, r->name), "monitors",
-				  strcmp(r->name, SPAN_RUN) == 0));
+			json_pack("{s:I,s:i,s:i,s:I,s:I,s:o,s:I,s:o,s:b}", "events",
+				  (json_int_t)r->events, "mirrors", (int)r->mirrors, "elements",
+				  (int)r->elements, "overflowed", (json_int_t)r->overflowed,
+				  "bytes", (json_int_t)r->bytes, "age_ns",
+				  r->born_real_ns ? json_count(age_of(r)) : json_null(), "idle_ns",
+				  (json_int_t)r->idle_ns, "refused", json_refusals(all, r->name),
+				  "monitors", strcmp(r->name, SPAN_RUN) == 0));
 		json_print(object, stdout);
 	}
 }

@@ -7,6 +7,7 @@
 
 #include "node-agent/pastset/evspace-element.h"
 #include "node-agent/pastset/pastset.h"
+#include "node-agent/pastset/pastset-clock.h"
 
 /** struct evspace_element is opaque in evspace-element.h. */
 struct evspace_element {
@@ -23,10 +24,7 @@ struct evspace_element {
 	int part;	   /* that the writer waits for (pastset-claim.h); -1: it does not */
 	uint64_t position; /* number of the tuple that it takes next */
 	uint64_t lost;	   /* before that, not told yet */
-	/* of both */
-	bool same_boot;
-	struct clock_pair late; /* the newer end of the line; mono_ns 0: there is none yet */
-	struct clock_line line; /* from ticks to Unix time */
+	struct pastset_clock clock; /* of both */
 };
 
 /** Is it open for writing? */
@@ -34,9 +32,6 @@ static inline bool element_writes(const struct evspace_element *e)
 {
 	return e->limit > 0;
 }
-
-/** Unix time of @ticks, 0: not known. */
-int64_t element_time(struct evspace_element *e, uint64_t ticks);
 
 /** Give up a reader's part, and let the writer go on. */
 void element_leave(struct evspace_element *e);

@@ -16,7 +16,9 @@ static void about_fill(struct evspace_element *e, struct evspace_element_tuple *
 {
 	if (about)
 		*about = (struct evspace_element_tuple){
-			.number = number, .lost = lost, .time_ns = element_time(e, ticks)};
+			.number = number,
+			.lost = lost,
+			.time_ns = pastset_clock_ns(&e->clock, &e->file.said, ticks)};
 }
 
 /* Where this reader is: the writer may go on behind that. */

@@ -46,8 +46,6 @@ static int wish_read(struct wish *wish, const struct evspace_element_plan *plan,
 			      "element %.70s: its fields are %u bytes, and the struct has %zu: say "
 			      "all of its members, in their order",
 			      plan->name, wish->fields.bytes, plan->bytes);
-	if (wish->make && !plan->fields)
-		return errorf(e, "element %.70s: who makes it says its fields", plan->name);
 	settings_read(s);
 	if (!plan->run)
 		return 0;
@@ -110,7 +108,7 @@ static int writer_begin(struct evspace_element *new, struct error *e)
 	struct pastset *file = &new->file;
 	const char *name = file->said.name;
 
-	if (!new->same_boot) {
+	if (!new->clock.known) {
 		errno = ESTALE;
 		return errorf(e,
 			      "the element %s was made before this host booted: remove its run "
@@ -158,7 +156,6 @@ static int folder_find(const struct wish *wish, struct error *e)
 
 static int wish_fulfil(const struct wish *wish, struct evspace_element *new, struct error *e)
 {
-	char boot_id[sizeof(new->file.said.boot_id)];
 	int dir = folder_find(wish, e), rc, saved;
 
 	if (dir < 0)
@@ -169,8 +166,7 @@ static int wish_fulfil(const struct wish *wish, struct evspace_element *new, str
 	errno = saved;
 	if (rc < 0)
 		return -1;
-	new->same_boot =
-		strcmp(clock_boot_id(boot_id, sizeof(boot_id)), new->file.said.boot_id) == 0;
+	pastset_clock_init(&new->clock, &new->file.said);
 	if (fields_check(wish, &new->file, e) == 0 && (!wish->write || writer_begin(new, e) == 0))
 		return 0;
 	pastset_close(&new->file);
@@ -181,7 +177,7 @@ static struct evspace_element *element_open(const struct evspace_element_plan *p
 					    char *why, size_t n)
 {
 	struct evspace_element new = {.file.fd = -1, .part = -1}, *element = NULL;
-	struct wish wish = {.write = write, .make = write || plan->capacity};
+	struct wish wish = {.write = write, .make = plan->fields && (write || plan->capacity)};
 	struct error e = {""};
 
 	if (wish_read(&wish, plan, &e) == 0 && wish_fulfil(&wish, &new, &e) == 0) {

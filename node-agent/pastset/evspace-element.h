@@ -76,11 +76,11 @@ struct evspace_element_state {
 };
 
 /**
- * Open an element to write to it; make it if there is none. Numbers go on where the last writer has
- * stopped. Returns NULL with errno, and in @why (@n bytes) one line that says what happened and
- * what to do: EBUSY (somebody writes to it), EPROTOTYPE (it has other fields), ENOSPC and EDQUOT
- * (no memory), EINVAL, ESTALE (made before this boot), EACCES … Free it with
- * evspace_element_close().
+ * Open an element to write to it; make it if there is none and plan->fields says what it is to be.
+ * Numbers go on where the last writer has stopped. Returns NULL with errno, and in @why (@n bytes)
+ * one line that says what happened and what to do: EBUSY (somebody writes to it), EPROTOTYPE (it
+ * has other fields), ENOSPC and EDQUOT (no memory), EINVAL, ESTALE (made before this boot), EACCES
+ * … Free it with evspace_element_close().
  */
 struct evspace_element *evspace_element_make(const struct evspace_element_plan *plan, char *why,
 					     size_t n);

@@ -2,9 +2,9 @@
 # What is built of this room.
 
 pastset_sources = \
-	%D%/element-handle.c %D%/element-handle.h %D%/evspace-element.c %D%/evspace-element.h %D%/evspace-element-read.c \
+	%D%/element-handle.h %D%/evspace-element.c %D%/evspace-element.h %D%/evspace-element-read.c \
 	%D%/evspace-element-write.c %D%/pastset.c %D%/pastset.h %D%/pastset-claim.c %D%/pastset-claim.h \
-	%D%/pastset-layout.h %D%/pastset-sleep.c %D%/pastset-sleep.h
+	%D%/pastset-clock.c %D%/pastset-clock.h %D%/pastset-layout.h %D%/pastset-sleep.c %D%/pastset-sleep.h
 libagent_la_SOURCES += $(pastset_sources)
 
 # What programs link: their elements, and nothing but libc.

@@ -189,7 +189,7 @@ static const char *size_fault(const struct pastset_header *h, const struct stat 
 	return segment_is_reserved(st) ? NULL : "it has holes";
 }
 
-static const char *file_fault(struct pastset *p, struct stat *st)
+static const char *file_fault(struct pastset *p, const char *name, struct stat *st)
 {
 	const char *fault;
 
@@ -203,6 +203,8 @@ static const char *file_fault(struct pastset *p, struct stat *st)
 	if (pread(p->fd, (void *)&p->said, sizeof(p->said), 0) != (ssize_t)sizeof(p->said))
 		return "it was cut short";
 	fault = header_fault(&p->said, st);
+	if (!fault && strcmp(p->said.name, name) != 0)
+		fault = "it says another name than it has";
 	return fault ? fault : size_fault(&p->said, st, &p->fields);
 }
 
@@ -239,10 +241,10 @@ int pastset_open(struct pastset *p, int dir, const char *path, const char *name,
 	if (new.fd < 0)
 		return errorf(e, "cannot open the element %s in %s: %s", name, path,
 			      strerror(errno));
-	if (folder_lock(new.fd, LOCK_SH) < 0)
+	if (writable && folder_lock(new.fd, LOCK_SH) < 0)
 		fault = "it is being removed";
 	if (!fault)
-		fault = file_fault(&new, &st);
+		fault = file_fault(&new, name, &st);
 	new.size = new.said.size;
 	if (!fault && st.st_nlink == 0) {
 		errno = ENOENT;
@@ -251,6 +253,9 @@ int pastset_open(struct pastset *p, int dir, const char *path, const char *name,
 	if (!fault)
 		fault = file_map(&new, writable);
 	if (!fault) {
+		if (!writable)
+			close(new.fd);
+		new.fd = writable ? new.fd : -1;
 		*p = new;
 		return 0;
 	}

@@ -30,7 +30,7 @@ struct pastset {
 	char *slots;
 	void *map;
 	size_t size;
-	int fd; /* says, by a shared flock(2), that the file is in use */
+	int fd; /* says, by a shared flock(2), that the file is in use; -1 unless writable */
 };
 
 /**
@@ -40,8 +40,8 @@ struct pastset {
  */
 int pastset_make(int dir, const char *path, const struct pastset_plan *plan, struct error *e);
 
-/** Map the element @name, after checking owner, mode and all that its header says. Returns 0, or -1
- * with errno (ENOENT: there is none) and @e. */
+/** Map the element @name, after checking owner, mode and all that its header says. Who does not map
+ * it @writable leaves no trace. Returns 0, or -1 with errno (ENOENT: there is none) and @e. */
 int pastset_open(struct pastset *p, int dir, const char *path, const char *name, bool writable,
 		 struct error *e);
 

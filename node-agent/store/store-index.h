@@ -24,8 +24,9 @@ struct store_file {
 	ino_t inode;
 	uint64_t turn;		       /* last scan of its folder that found it */
 	bool again;		       /* its fault may be temporary: try again */
-	struct store_segment *segment; /* one of these three */
+	struct store_segment *segment; /* one of these four */
 	struct store_mirror *mirror;
+	struct store_element *element;
 	struct store_refusal *refusal;
 	UT_hash_handle hh;
 };
@@ -40,12 +41,28 @@ struct store_index {
 	struct store_folder *scanned; /* a scan of it is under way */
 	DIR *scan;		      /* NULL: there is nothing in it */
 	struct proc_apart apart;
-	bool changed; /* a segment, mirror or refusal came or went since the last refresh */
+	bool changed; /* a segment, mirror, element or refusal came or went since the last refresh
+		       */
 	uint64_t turn;
 };
 
 /** The known file @name of @run, or NULL. */
 struct store_file *store_file_find(const struct store *store, const char *run, const char *name);
+
+/** The entry of the file with this inode; *@known says whether it existed before. */
+struct store_file *store_file_enter(struct store *store, const char *run, const char *name,
+				    ino_t inode, bool *known);
+
+/** Map a new one by the kind that its @name says, or refuse it. It may be forgotten at once. */
+void store_file_add(struct store *store, struct store_file *file, const char *run,
+		    const char *name);
+
+/** Say why it cannot be used. */
+void store_file_refuse(struct store *store, struct store_file *file, const char *run,
+		       const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/** Take it out of the store, with what it is. */
+void store_file_forget(struct store *store, struct store_file *file);
 
 /** Map the segment RUN/FILE, find out whether its process lives, and add it to the store's list,
  * which owns it. Returns NULL with errno and @e. */
@@ -57,6 +74,12 @@ void store_segment_close(struct store *store, struct store_segment *s);
 
 /** Call store.gone with all segments that go, then unmap and free them. */
 void store_segments_end(struct store *store);
+
+/** Map the element RUN/FILE of a program, and add it to the store's list, which owns it. Returns
+ * NULL with errno and @e. */
+struct store_element *store_element_open(struct store *store, const char *run, const char *file,
+					 struct error *e);
+void store_element_close(struct store *store, struct store_element *m);
 
 /** Say why a collector could not make a segment, by the reason in its file's name, and what to do.
  */

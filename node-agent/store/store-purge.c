@@ -47,6 +47,13 @@ static bool segment_over(const struct store_purge *p, struct store_segment *s)
 	return now - s->died_mono_ns >= p->older_than || now < s->died_mono_ns;
 }
 
+static bool element_over(const struct store_purge *p, const struct store_element *m)
+{
+	uint64_t age = store_element_age(p->store, m);
+
+	return p->force || (age > 0 && age >= p->older_than);
+}
+
 static bool mirror_over(const struct store_purge *p, const struct mirror *m)
 {
 	uint64_t died = mirror_died(m), now = clock_mono_ns();
@@ -87,8 +94,11 @@ static bool file_over(const struct store_purge *p, int dir, const char *run, con
 		return false;
 	if (file.kind == FOLDER_CURSOR)
 		return cursor_over(p, dir, name, st);
-	if (file.kind == FOLDER_ELEMENT)
-		return p->force || (age_of(st) >= p->older_than && folder_file_is_idle(dir, name));
+	if (file.kind == FOLDER_ELEMENT) {
+		known = store_file_find(p->store, run, name);
+		if (known && known->element && known->inode == st->st_ino)
+			return element_over(p, known->element);
+	}
 	if (file.kind == FOLDER_SEGMENT) {
 		known = store_file_find(p->store, run, name);
 		if (known && known->segment && known->segment->segment.inode == st->st_ino)

@@ -15,6 +15,8 @@ struct store_run {
 	char program[128];
 	unsigned processes, alive, finished;
 	unsigned mirrors, mirrors_alive; /* elements fetched from other nodes */
+	unsigned elements;		 /* of programs (evspace-element.h) */
+	uint64_t elements_idle_ns;	 /* since one was used, 0 while somebody has one open */
 	int32_t world_size;
 	uint64_t bytes;		     /* of memory */
 	uint64_t events, overflowed; /* tuples written; those without room in any element */
@@ -22,7 +24,8 @@ struct store_run {
 	uint64_t idle_ns; /* since the last process ended, 0 while one lives */
 };
 
-/** Sum up the runs, oldest first, the monitors' last; runs with refusals only have 0 processes.
+/** Sum up the runs, oldest first, the monitors' last; runs with refusals or elements of programs
+ * only have 0 processes, and no birth.
  * Returns how many there are; the caller must free() *runs. */
 size_t store_runs(const struct store *store, struct store_run **runs);
 

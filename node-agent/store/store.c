@@ -18,144 +18,11 @@
 #include "tree/data/clock.h"
 #include "tree/data/process.h"
 
-/* Names of our own folders and files are shorter than this. */
-#define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
+/* Names of our own files are shorter than this. */
 #define FILE_BYTES sizeof(((struct store_segment *)0)->file)
 
 /* How many files to look at before looking at the clock. */
 #define FILES_AT_ONCE 64u
-
-/* ---- files ---- */
-
-static void refuse(struct store *store, struct store_file *file, const char *run,
-		   const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-static void refuse(struct store *store, struct store_file *file, const char *run,
-		   const char *format, ...)
-{
-	struct store_refusal *refusal = memory_new(1, sizeof(*refusal));
-	va_list args;
-
-	refusal->rank = -1;
-	snprintf(refusal->run, sizeof(refusal->run), "%s", run);
-	va_start(args, format);
-	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
-	va_end(args);
-	TAILQ_INSERT_TAIL(&store->refusals, refusal, link);
-	file->refusal = refusal;
-	store->index->changed = true;
-}
-
-static void file_forget(struct store *store, struct store_file *file)
-{
-	if (file->segment) {
-		store->index->changed = true;
-		store_segment_close(store, file->segment);
-	}
-	if (file->mirror) {
-		store->index->changed = true;
-		TAILQ_REMOVE(&store->mirrors, file->mirror, link);
-		mirror_close(&file->mirror->mirror);
-		free(file->mirror);
-	}
-	if (file->refusal) {
-		store->index->changed = true;
-		TAILQ_REMOVE(&store->refusals, file->refusal, link);
-		free(file->refusal);
-	}
-	HASH_DEL(store->index->files, file);
-	free(file);
-}
-
-/* Returns false if the name is too long to be one of ours. */
-static bool key_write(char *key, size_t n, const char *run, const char *name)
-{
-	int length = snprintf(key, n, "%s/%s", run, name);
-
-	return length >= 0 && (size_t)length < n;
-}
-
-struct store_file *store_file_find(const struct store *store, const char *run, const char *name)
-{
-	char key[sizeof(((struct store_file *)0)->key)];
-	struct store_file *file = NULL;
-
-	if (key_write(key, sizeof(key), run, name))
-		HASH_FIND_STR(store->index->files, key, file);
-	return file;
-}
-
-/* The entry of the file with this inode; *known says whether it existed before. */
-static struct store_file *file_enter(struct store *store, const char *run, const char *name,
-				     ino_t inode, bool *known)
-{
-	struct store_file *file = store_file_find(store, run, name);
-
-	*known = file && file->inode == inode && !file->again;
-	if (file && !*known) {
-		file_forget(store, file);
-		file = NULL;
-	}
-	if (!file) {
-		file = memory_new(1, sizeof(*file));
-		(void)key_write(file->key, sizeof(file->key), run, name);
-		file->inode = inode;
-		HASH_ADD_STR(store->index->files, key, file);
-	}
-	file->turn = store->index->turn;
-	return file;
-}
-
-static void add_segment(struct store *store, struct store_file *file, const char *run,
-			const char *name)
-{
-	struct error e = {""};
-
-	file->segment = store_segment_open(store, run, name, &e);
-	if (file->segment) {
-		store->index->changed = true;
-	} else if (errno == ENOENT) {
-		file_forget(store, file); /* it was removed meanwhile */
-	} else {
-		file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-		refuse(store, file, run, "%.250s", e.text);
-		file->refusal->pid = folder_file(name).pid;
-		file->refusal->rank = folder_file(name).rank;
-		file->refusal->unreadable = true;
-	}
-}
-
-static void add_mirror(struct store *store, struct store_file *file, const char *run,
-		       const char *name)
-{
-	char dir[sizeof(store->base) + RUN_BYTES + 1];
-	struct store_mirror *m = memory_new(1, sizeof(*m));
-	struct error e = {""};
-
-	snprintf(dir, sizeof(dir), "%s/%s", store->base, run);
-	if (mirror_open(&m->mirror, dir, name, &e) < 0) {
-		free(m);
-		refuse(store, file, run, "%.250s", e.text);
-		return;
-	}
-	m->serial = ++store->next_serial;
-	TAILQ_INSERT_TAIL(&store->mirrors, m, link);
-	file->mirror = m;
-	store->index->changed = true;
-}
-
-static void add_refusal(struct store *store, struct store_file *file, const char *run,
-			const struct folder_file *maker)
-{
-	char why[sizeof(store->base) + 160], who[PROCESS_NAME];
-
-	store_refusal_say(store, maker->reason, why, sizeof(why));
-	refuse(store, file, run, "%s (pid %d) is not collected: %.200s",
-	       process_words(who, maker->rank), (int)maker->pid, why);
-	file->refusal->pid = maker->pid;
-	file->refusal->rank = maker->rank;
-	file->refusal->unwanted = strcmp(maker->reason, STORE_UNWANTED) == 0;
-}
 
 /* ---- folders ---- */
 
@@ -167,7 +34,7 @@ static void folder_drop_files(struct store *store, const char *run, uint64_t see
 	for (file = store->index->files; file; file = next) {
 		next = file->hh.next;
 		if (file->turn != seen && !strncmp(file->key, run, n) && file->key[n] == '/')
-			file_forget(store, file);
+			store_file_forget(store, file);
 	}
 }
 
@@ -186,27 +53,21 @@ static void scan_file(struct store *store, const char *run, const struct dirent 
 	bool known;
 
 	if ((name.kind != FOLDER_SEGMENT && name.kind != FOLDER_MIRROR &&
-	     name.kind != FOLDER_REFUSED) ||
+	     name.kind != FOLDER_ELEMENT && name.kind != FOLDER_REFUSED) ||
 	    strlen(entry->d_name) >= FILE_BYTES)
 		return;
-	file = file_enter(store, run, entry->d_name, entry->d_ino, &known);
-	if (known)
-		return;
-	if (name.kind == FOLDER_SEGMENT)
-		add_segment(store, file, run, entry->d_name);
-	else if (name.kind == FOLDER_MIRROR)
-		add_mirror(store, file, run, entry->d_name);
-	else
-		add_refusal(store, file, run, &name);
+	file = store_file_enter(store, run, entry->d_name, entry->d_ino, &known);
+	if (!known)
+		store_file_add(store, file, run, entry->d_name);
 }
 
 static void folder_refuse(struct store *store, struct store_folder *folder, const char *why)
 {
 	bool known;
-	struct store_file *file = file_enter(store, folder->name, "", 0, &known);
+	struct store_file *file = store_file_enter(store, folder->name, "", 0, &known);
 
 	if (!known)
-		refuse(store, file, folder->name, "%.250s", why);
+		store_file_refuse(store, file, folder->name, "%.250s", why);
 }
 
 /* Begin to look into @folder. Returns NULL if it cannot be read, or is not there. */
@@ -434,6 +295,7 @@ int store_init(struct store *store, const char *base, bool watch, struct error *
 	TAILQ_INIT(&store->segments);
 	TAILQ_INIT(&store->going);
 	TAILQ_INIT(&store->mirrors);
+	TAILQ_INIT(&store->elements);
 	TAILQ_INIT(&store->refusals);
 	store->inotify = -1;
 	if (strlen(base) >= sizeof(store->base)) {
@@ -471,7 +333,7 @@ void store_fini(struct store *store)
 	scan_close(store->index);
 	for (file = store->index->files; file; file = next_file) {
 		next_file = file->hh.next;
-		file_forget(store, file);
+		store_file_forget(store, file);
 	}
 	for (folder = store->index->folders; folder; folder = next) {
 		next = folder->hh.next;

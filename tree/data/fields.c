@@ -79,12 +79,12 @@ static uint32_t round_up(uint32_t n, uint32_t to)
 	return (n + to - 1) / to * to;
 }
 
-static bool has_name(const struct fields *fields, const char *name)
+const struct field *fields_find(const struct fields *fields, const char *name)
 {
 	for (uint32_t i = 0; i < fields->n; i++)
 		if (strcmp(fields->field[i].name, name) == 0)
-			return true;
-	return false;
+			return &fields->field[i];
+	return NULL;
 }
 
 /* Puts @field behind the others. */
@@ -94,7 +94,7 @@ static int field_add(struct fields *fields, struct field *field, struct error *e
 
 	if (fields->n == FIELDS_MAX)
 		return errorf(e, "a tuple has %u fields at most", FIELDS_MAX);
-	if (has_name(fields, field->name))
+	if (fields_find(fields, field->name))
 		return errorf(e, "two fields are called %s", field->name);
 	field->at = round_up(fields->bytes, bytes);
 	fields->bytes = field->at + field->count * bytes;

@@ -47,6 +47,21 @@ struct fields {
  */
 int fields_parse(struct fields *fields, const char *text, struct error *e);
 
+/** The field of that name, or NULL. */
+const struct field *fields_find(const struct fields *fields, const char *name);
+
+/** Room for any value as text. */
+#define FIELD_VALUE (FIELDS_BYTES + 1)
+
+/** Value @i of a field in @tuple as text, of FIELD_TEXT all of it: as field_set() reads it, so that
+ * the same value comes out. Returns @buf. (field-value.c) */
+const char *field_text(const struct field *field, const void *tuple, uint32_t i,
+		       char buf[FIELD_VALUE]);
+
+/** Set a field in @tuple: "3"; "0.5,1,nan", the first ones of an array; any text. Returns 0, or -1
+ * with errno EINVAL and @e. (field-value.c) */
+int field_set(const struct field *field, void *tuple, const char *text, struct error *e);
+
 /** The type as text, the same for types that are the same; fields_parse() reads it. Returns @buf.
  */
 const char *fields_text(const struct fields *fields, char buf[FIELDS_TEXT]);

@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace element: makes, writes, reads, awaits and lists elements of programs on this host. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/field-words.h"
+#include "consumers/cli/json.h"
+#include "consumers/cli/options.h"
+#include "consumers/cli/words.h"
+#include "node-agent/pastset/evspace-element.h"
+#include "node-agent/segment/segment-read.h"
+#include "node-agent/store/store-run.h"
+#include "node-agent/store/store.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
+#include "tree/data/fields.h"
+
+static const char element_help[] =
+	"usage: evspace element list [options]\n"
+	"       evspace element make NAME --fields TYPE [options]\n"
+	"       evspace element write NAME FIELD=VALUE... [options]\n"
+	"       evspace element read NAME [options]\n"
+	"       evspace element wait NAME [options]\n"
+	"\n"
+	"Elements of programs, as evspace-element(3) makes them, on this host: typed\n"
+	"tuples that one process writes and any number read. No agent is needed.\n"
+	"\n"
+	"  list   those of all runs, or of one: type, tuples, who is there\n"
+	"  make   one, for whoever writes it later\n"
+	"  write  a tuple; fields that are not named are 0. With - instead of fields: a\n"
+	"         tuple for each line of stdin\n"
+	"  read   what it holds, oldest first\n"
+	"  wait   for the next tuple that is written, and print it; exit code 1 if none\n"
+	"         comes in time\n";
+
+static const char element_more[] =
+	"examples:\n"
+	"  evspace element make load --run night --fields 'host text[16], load f64'\n"
+	"  evspace element write load host=w3 load=0.93\n"
+	"  evspace element read load --follow --json | jq .fields.load\n"
+	"  evspace element wait load --timeout 10s\n";
+
+enum action { LIST, MAKE, WRITE, READ, WAIT };
+
+static const char *const actions[] = {"list", "make", "write", "read", "wait"};
+
+#define ACTIONS (sizeof(actions) / sizeof(actions[0]))
+
+struct element_command {
+	struct common common;
+	const char *run, *type;
+	unsigned capacity;
+	uint64_t patience_ns, timeout_ns; /* 0: not said */
+	bool newest, follow;
+	/* the element */
+	struct evspace_element *element;
+	struct evspace_element_state state;
+	struct fields fields;
+};
+
+static const struct option_row element_rows[] = {
+	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct element_command, run),
+	 .help = "the run that it belongs to; default: $EVSPACE_RUN, else the one that has an "
+		 "element of this name, else the only one that is living"},
+	{"fields", "TYPE", OPTION_TEXT, .at = offsetof(struct element_command, type),
+	 .help = "make: fields of its tuples, \"step u64, residual f64[3], phase text[16]\", of "
+		 "i32, u32, i64, u64, f32, f64 and text"},
+	{"capacity", "N", OPTION_COUNT, .at = offsetof(struct element_command, capacity),
+	 .most = 16777216, .help = "make: tuples that it holds; default 200"},
+	{"patience", "TIME", OPTION_TIME, .at = offsetof(struct element_command, patience_ns),
+	 .help = "make: how long its writer waits for readers when it is full; default: it does "
+		 "not, and overwrites the oldest"},
+	{"newest", .at = offsetof(struct element_command, newest),
+	 .help = "read: only the newest tuple"},
+	{"follow", .at = offsetof(struct element_command, follow),
+	 .help = "read: go on with what is written"},
+	{"timeout", "TIME", OPTION_TIME, .at = offsetof(struct element_command, timeout_ns),
+	 .help = "wait, and read --follow: how long to wait for a tuple; default: for ever"},
+	{0},
+};
+
+static const struct usage element_usage = {.help = element_help,
+					   .after = element_more,
+					   .own = element_rows,
+					   .takes = OPTIONS_JSON,
+					   .words_max = INT_MAX};
+
+/* ---- which run ---- */
+
+/* Those that have an element @name. Returns how many, with one of them in *@run. */
+static unsigned runs_having(const struct store *store, const char *name, const char **run)
+{
+	const struct store_element *m;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (m, &store->elements, link) {
+		if (strcmp(m->file.said.name, name) != 0)
+			continue;
+		*run = m->run;
+		n++;
+	}
+	return n;
+}
+
+/* The run of the element @name, for @c->run, which is a copy. */
+static int run_find(struct element_command *c, const struct store *store, const char *name)
+{
+	const char *run = NULL;
+	unsigned n = runs_having(store, name, &run);
+
+	if (n == 0)
+		run = store_run_newest(store, true);
+	if (n <= 1 && run && *run) {
+		c->run = memory_copy(run);
+		return EXIT_FINE;
+	}
+	fprintf(stderr,
+		n > 1 ? "evspace element: several runs have an element %s; say which with --run "
+			"(evspace element list)\n"
+		      : "evspace element: no run has an element %s, and none is living: say its "
+			"run "
+			"with --run\n",
+		name);
+	return EXIT_USAGE;
+}
+
+/* Opens the store of this host. */
+static int store_open(struct store *store)
+{
+	char base[FOLDER_BASE];
+	struct error e = {""};
+
+	if (folder_base_path(base, sizeof(base), &e) && store_init(store, base, false, &e) == 0)
+		return EXIT_FINE;
+	fprintf(stderr, "evspace element: %s\n", e.text);
+	return EXIT_BAD_NEWS;
+}
+
+static int run_choose(struct element_command *c)
+{
+	const char *set = getenv("EVSPACE_RUN");
+	struct store store;
+	int code;
+
+	if (!c->run && set && *set)
+		c->run = set;
+	if (c->run)
+		return EXIT_FINE;
+	code = store_open(&store);
+	if (code != EXIT_FINE)
+		return code;
+	code = run_find(c, &store, c->common.words[1]);
+	store_fini(&store);
+	return code;
+}
+
+/* ---- opening ---- */
+
+static int command_open(struct element_command *c, bool write)
+{
+	const struct evspace_element_plan plan = {
+		.name = c->common.words[1],
+		.run = c->run,
+		.fields = c->type,
+		.capacity = c->capacity,
+		.wait_ms = c->patience_ns / 1000000 < INT_MAX ? (int)(c->patience_ns / 1000000)
+							      : INT_MAX};
+	char why[1024] = "";
+
+	c->element = write ? evspace_element_make(&plan, why, sizeof(why))
+			   : evspace_element_open(&plan, why, sizeof(why));
+	if (!c->element) {
+		fprintf(stderr, "evspace element: %s\n", why);
+		return errno == EINVAL || errno == EPROTOTYPE ? EXIT_USAGE : EXIT_BAD_NEWS;
+	}
+	evspace_element_look(c->element, &c->state);
+	return fields_parse(&c->fields, c->state.fields, NULL) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+}
+
+/* ---- writing ---- */
+
+/* Sets the fields that @words say; all others are 0. */
+static int tuple_set(const struct element_command *c, char *const *words, void *tuple,
+		     struct error *e)
+{
+	memset(tuple, 0, FIELDS_BYTES);
+	for (; *words; words++) {
+		const char *value = strchr(*words, '=');
+		char *name = memory_copy_bytes(*words, value ? (size_t)(value - *words) : 0);
+		const struct field *field = fields_find(&c->fields, name);
+
+		free(name);
+		if (!field)
+			return errorf(e, "\"%.60s\" says no field: say NAME=VALUE, of \"%s\"",
+				      *words, c->state.fields);
+		if (field_set(field, tuple, value + 1, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int tuple_write(struct element_command *c, char *const *words)
+{
+	char tuple[FIELDS_BYTES];
+	struct error e = {""};
+
+	if (tuple_set(c, words, tuple, &e) < 0) {
+		fprintf(stderr, "evspace element: %s\n", e.text);
+		return EXIT_USAGE;
+	}
+	if (evspace_element_write(c->element, tuple) == 0)
+		return EXIT_FINE;
+	fprintf(stderr, "evspace element: not written: %s\n",
+		errno == ETIMEDOUT ? "it is full, and a reader has not made room in time"
+				   : strerror(errno));
+	return EXIT_BAD_NEWS;
+}
+
+/* A tuple for each line of stdin. */
+static int lines_write(struct element_command *c)
+{
+	char *line = NULL, *words[FIELDS_MAX + 2], *rest;
+	size_t room = 0;
+	int code = EXIT_FINE;
+
+	while (code == EXIT_FINE && getline(&line, &room, stdin) > 0) {
+		size_t n = 0;
+
+		for (rest = strtok(line, " \t\n"); rest && n <= FIELDS_MAX;
+		     rest = strtok(NULL, " \t\n"))
+			words[n++] = rest;
+		words[n] = NULL;
+		if (n > 0)
+			code = tuple_write(c, words);
+	}
+	free(line);
+	return code;
+}
+
+static int command_write(struct element_command *c)
+{
+	char *const *words = c->common.words + 2;
+
+	return words[0] && strcmp(words[0], "-") == 0 && !words[1] ? lines_write(c)
+								   : tuple_write(c, words);
+}
+
+/* ---- reading ---- */
+
+/* A tuple that is to be taken. */
+struct taking {
+	struct element_command *c;
+	char tuple[FIELDS_BYTES];
+	struct evspace_element_tuple about;
+	int timeout_ms;
+};
+
+static int take_next(void *arg)
+{
+	struct taking *t = arg;
+
+	return evspace_element_next(t->c->element, t->tuple, &t->about, t->timeout_ms);
+}
+
+static int take_newest(void *arg)
+{
+	struct taking *t = arg;
+
+	return evspace_element_newest(t->c->element, t->tuple, &t->about);
+}
+
+static void tuple_json(const struct taking *t)
+{
+	json_print(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "run", json_text(t->c->state.run),
+			     "element", json_text(t->c->state.name), "number",
+			     json_count(t->about.number), "time_ns", json_time(t->about.time_ns),
+			     "lost", json_count(t->about.lost), "fields",
+			     field_words_json(&t->c->fields, t->tuple)),
+		   stdout);
+}
+
+static void tuple_print(const struct taking *t)
+{
+	char clock[32];
+
+	if (t->about.lost)
+		fprintf(stderr, "evspace element: %" PRIu64 " overwritten before they were read\n",
+			t->about.lost);
+	words_clock(clock, sizeof(clock), t->about.time_ns, 6);
+	printf("%s #%" PRIu64, clock, t->about.number);
+	field_words_print(&t->c->fields, t->tuple, stdout);
+	putchar('\n');
+}
+
+static void tuple_show(const struct taking *t)
+{
+	if (t->c->common.json)
+		tuple_json(t);
+	else
+		tuple_print(t);
+	fflush(stdout);
+}
+
+static int taking_failed(void)
+{
+	fprintf(stderr, "evspace element: %s\n",
+		errno == ESTALE	  ? "it was removed"
+		: errno == EIO	  ? "its file is damaged, or was cut short"
+		: errno == EUSERS ? "its writer waits for as many readers as it can"
+				  : strerror(errno));
+	return EXIT_BAD_NEWS;
+}
+
+static int timeout_of(const struct element_command *c)
+{
+	uint64_t ms = c->timeout_ns / 1000000;
+
+	return !c->timeout_ns ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* What it holds, and with --follow what comes. */
+static int command_read(struct element_command *c)
+{
+	struct taking t = {.c = c};
+	int rc;
+
+	if (c->newest) {
+		rc = segment_guarded(take_newest, &t);
+		if (rc > 0)
+			tuple_show(&t);
+		return rc < 0 ? taking_failed() : rc > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
+	}
+	t.timeout_ms = c->follow ? timeout_of(c) : 0;
+	/* what is written meanwhile is for --follow */
+	while ((rc = segment_guarded(take_next, &t)) > 0) {
+		tuple_show(&t);
+		if (!c->follow && t.about.number + 1 >= c->state.written)
+			return EXIT_FINE;
+	}
+	return rc < 0 ? taking_failed() : c->follow ? EXIT_BAD_NEWS : EXIT_FINE;
+}
+
+/* The first tuple that is written from now on. */
+static int command_wait(struct element_command *c)
+{
+	struct taking t = {.c = c, .timeout_ms = timeout_of(c)};
+	int rc;
+
+	do
+		rc = segment_guarded(take_next, &t);
+	while (rc > 0 && t.about.number < c->state.written);
+	if (rc > 0)
+		tuple_show(&t);
+	return rc < 0 ? taking_failed() : rc > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
+}
+
+/* ---- listing ---- */
+
+static void list_json(const struct evspace_element_state *s)
+{
+	json_print(json_pack("{s:o,s:o,s:o,s:i,s:i,s:o,s:o,s:b,s:i,s:o}", "run", json_text(s->run),
+			     "element", json_text(s->name), "fields", json_text(s->fields),
+			     "capacity", (int)s->capacity, "patience_ms", s->wait_ms, "written",
+			     json_count(s->written), "oldest", json_count(s->oldest), "writer",
+			     s->has_writer, "readers", (int)s->readers, "program",
+			     json_text(s->program)),
+		   stdout);
+}
+
+static void list_row(struct table *t, const struct evspace_element_state *s)
+{
+	char held[UNIT_TEXT], written[UNIT_TEXT];
+
+	table_cell(t, "%s", s->run);
+	table_cell(t, "%s", s->name);
+	table_cell(t, "%s", unit_count(held, s->written - s->oldest));
+	table_cell(t, "%s", unit_count(written, s->written));
+	table_cell(t, "%s", s->has_writer ? "yes" : "-");
+	table_cell(t, s->wait_ms ? "%u" : "-", s->readers);
+	table_cell(t, "%s", s->fields);
+}
+
+static const struct table_column list_columns[] = {
+	{.least = 8},	       {.least = 8},	      {.pad = 8},   {.pad = 10},
+	{.pad = 6, .drop = 2}, {.pad = 7, .drop = 1}, {.least = 12}};
+
+static int command_list(struct element_command *c)
+{
+	static const char *const heads[] = {"RUN",    "ELEMENT", "HELD",  "WRITTEN",
+					    "WRITER", "READERS", "FIELDS"};
+	const struct store_element *m;
+	struct store store;
+	struct table t;
+	int code = store_open(&store);
+
+	if (code != EXIT_FINE)
+		return code;
+	table_heads(&t, list_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	TAILQ_FOREACH (m, &store.elements, link) {
+		const struct evspace_element_plan plan = {.name = m->file.said.name, .run = m->run};
+		struct evspace_element *element;
+		struct evspace_element_state state;
+
+		if (c->run && strcmp(c->run, m->run) != 0)
+			continue;
+		element = evspace_element_open(&plan, NULL, 0);
+		if (!element)
+			continue;
+		evspace_element_look(element, &state);
+		if (c->common.json)
+			list_json(&state);
+		else
+			list_row(&t, &state);
+		evspace_element_close(element);
+	}
+	if (!c->common.json)
+		table_print(&t, stdout);
+	table_fini(&t);
+	store_fini(&store);
+	return EXIT_FINE;
+}
+
+/* ---- all of it ---- */
+
+/* What of the words and options does not belong to @action; NULL: nothing. */
+static const char *words_wrong(const struct element_command *c, int action)
+{
+	if (action == LIST ? c->common.n_words > 1 : c->common.n_words < 2)
+		return action == LIST ? "list takes no name" : "say the name of an element";
+	if (action != WRITE && c->common.n_words > 2)
+		return "one element at a time";
+	if (action == MAKE ? !c->type : c->type || c->capacity || c->patience_ns)
+		return action == MAKE ? "make needs --fields"
+				      : "--fields, --capacity and --patience are for make";
+	if (action != READ && (c->newest || c->follow))
+		return "--newest and --follow are for read";
+	if (c->timeout_ns && action != WAIT && !c->follow)
+		return "--timeout is for wait, and for read --follow";
+	return NULL;
+}
+
+static int action_run(struct element_command *c, int action)
+{
+	int code = run_choose(c);
+
+	if (code == EXIT_FINE)
+		code = command_open(c, action == MAKE || action == WRITE);
+	if (code == EXIT_FINE && action == WRITE)
+		code = command_write(c);
+	if (code == EXIT_FINE && action == READ)
+		code = command_read(c);
+	if (code == EXIT_FINE && action == WAIT)
+		code = command_wait(c);
+	evspace_element_close(c->element);
+	return code;
+}
+
+int element_main(int argc, char **argv)
+{
+	struct element_command c = {.run = NULL};
+	int code = options_parse(argc, argv, &element_usage, &c, &c.common), action;
+	const char *wrong;
+
+	if (code >= 0)
+		return code;
+	if (c.common.n_words == 0) {
+		fputs(element_help, stderr);
+		return EXIT_USAGE;
+	}
+	action = options_word(argv[0], c.common.words[0], actions, ACTIONS);
+	if (action < 0)
+		return EXIT_USAGE;
+	wrong = words_wrong(&c, action);
+	if (wrong) {
+		fprintf(stderr, "evspace element: %s; try --help\n", wrong);
+		return EXIT_USAGE;
+	}
+	return action == LIST ? command_list(&c) : action_run(&c, action);
+}

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests elements of programs without a program: evspace element, runs, purge, and what an agent removes.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+
+reader=
+
+tap_cleanup() {
+	[ -n "$reader" ] && kill "$reader" 2>/dev/null
+	bed_end
+}
+
+made_and_read() {
+	evspace element make load --run night --fields 'host text[8], load f64, cores i32[2]' --capacity 3 || return
+	tap_says 2 'make needs --fields' evspace element make load &&
+		tap_says 2 'has the fields "host text\[8\], load f64, cores i32\[2\]", not "load f64"' \
+			evspace element make load --fields 'load f64' || return
+	evspace element write load host=w1 load=0.5 cores=4,8 &&
+		printf '%s\n' 'load=nan host=w2' '' 'load=-1e300' 'cores=-1' | evspace element write load - || return
+	evspace element read load >"$tap_dir/out" && tap_printed "$tap_dir/out" -- \
+		'^[0-9:.]* #1 host=w2 load=nan cores=0,0$' '#2 host= load=-1e+300 cores=0,0$' '#3 host= load=0 cores=-1,0$' &&
+		[ "$(wc -l <"$tap_dir/out")" = 3 ] || return
+	evspace element read load --newest --json >"$tap_dir/out" && tap_printed "$tap_dir/out" -- \
+		'{"schema":1,"run":"night","element":"load","number":3,"time_ns":[0-9]*,"lost":0,"fields":{"host":null,"load":0.0,"cores":\[-1,0\]}}'
+}
+
+wrong_words() {
+	tap_says 2 '"lod=1" says no field' evspace element write load lod=1 &&
+		tap_says 2 'is no value of field load' evspace element write load load=x &&
+		tap_says 2 'has 8 bytes' evspace element write load host=123456789 &&
+		tap_says 1 'cannot open the element none' evspace element read none --run night &&
+		tap_says 2 'no run has an element none' evspace element read none &&
+		tap_says 2 'one element at a time' evspace element read load none &&
+		tap_says 2 'are for read' evspace element wait load --follow
+}
+
+listed() {
+	evspace element list >"$tap_dir/out" &&
+		tap_printed "$tap_dir/out" -- '^night *load *3 *4 *- *- *host text\[8\], load f64, cores i32\[2\]$' || return
+	evspace element list --run other --json >"$tap_dir/out" && [ ! -s "$tap_dir/out" ] || return
+	evspace element list --json >"$tap_dir/out" && tap_printed "$tap_dir/out" -- \
+		'"run":"night","element":"load","fields":"host text\[8\].*"capacity":3,"patience_ms":0,"written":4,"oldest":1,"writer":false,"readers":0,"program":"evspace"'
+}
+
+has_line() {
+	[ -s "$tap_dir/waited" ]
+}
+
+# Whoever waits gets what is written next, not what there is.
+waits() {
+	evspace element wait load --json >"$tap_dir/waited" &
+	reader=$!
+	# some tuple comes after it has begun
+	bed_until waits_for_it && wait "$reader" && tap_printed "$tap_dir/waited" -- '"number":[4-9]' || return
+	tap_says 1 '' evspace element wait load --timeout 10ms
+}
+
+waits_for_it() {
+	evspace element write load load=7 && has_line
+}
+
+is_listed() {
+	evspace runs --json >"$tap_dir/out" &&
+		tap_printed "$tap_dir/out" -- '"run":"night","state":"elements","program":"evspace","processes":0.*"elements":1'
+}
+
+waits_for_readers() {
+	evspace element make slow --run night --fields 'n u64' --capacity 2 --patience 1ms || return
+	for n in 0 1 2 3; do
+		evspace element write slow n=$n || return
+	done
+	evspace element read slow --follow >"$tap_dir/slow" &
+	reader=$!
+	bed_until [ -s "$tap_dir/slow" ] || return
+	bed_until reader_counted || return
+	kill -STOP "$reader" || return
+	evspace element write slow n=4 && evspace element write slow n=5 &&
+		tap_says 1 'a reader has not made room in time' evspace element write slow n=6 || return
+	# and goes on when it has gone
+	kill -KILL "$reader" && evspace element write slow n=6
+}
+
+reader_counted() {
+	evspace element list | grep -q '^night *slow .* 1 *n u64$'
+}
+
+# Somebody has it open.
+purged() {
+	evspace element read load --follow >/dev/null &
+	reader=$!
+	bed_until in_use && tap_says 1 'night stays: a program has one of its elements open' evspace purge night || return
+	kill "$reader"
+	wait "$reader"
+	evspace purge --all --older-than 1h >"$tap_dir/out" 2>&1 &&
+		tap_printed "$tap_dir/out" -- 'night stays: its elements were used .* ago' || return
+	evspace purge night && [ ! -e "$EVSPACE_DIR/night" ]
+}
+
+in_use() {
+	! flock -n "$EVSPACE_DIR/night/load.elem" true
+}
+
+# Files that lie are refused, with the reason, and nobody falls over them.
+damaged() {
+	mkdir -p "$EVSPACE_DIR/night" && chmod 700 "$EVSPACE_DIR/night" &&
+		evspace element make whole --run night --fields 'n u64' &&
+		truncate -s 5000 "$EVSPACE_DIR/night/whole.elem" || return
+	evspace runs >"$tap_dir/out" && tap_printed "$tap_dir/out" -- 'cannot use the element whole .* it was cut short' &&
+		tap_says 1 'cut short' evspace element read whole --run night && evspace purge --all
+}
+
+# A file that is cut while it is read ends nothing but the reading.
+cut_short() {
+	evspace element make whole --run night --fields 'n u64' && evspace element write whole n=1 || return
+	evspace element read whole --follow >"$tap_dir/whole" 2>"$tap_dir/err" &
+	reader=$!
+	bed_until [ -s "$tap_dir/whole" ] && truncate -s 0 "$EVSPACE_DIR/night/whole.elem" || return
+	wait "$reader"
+	[ $? = 1 ] && tap_printed "$tap_dir/err" -- 'its file is damaged, or was cut short'
+}
+
+tap_case "an element is made, written and read" made_and_read
+tap_case "wrong words are told" wrong_words
+tap_case "elements are listed" listed
+tap_case "who waits gets what is written next" waits
+tap_case "their run is listed" is_listed
+tap_case "a writer waits for readers, as long as they live" waits_for_readers
+tap_case "they are purged, unless somebody has one open" purged
+tap_case "files that lie are refused" damaged
+tap_case "a file that is cut while it is read" cut_short
+tap_done
