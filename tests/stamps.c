@@ -57,7 +57,7 @@ int stamps_write(const char *folder, int rank, int ranks, double hz, double seco
 				    .world_size = ranks};
 	const struct timespec pause = {0, (long)(1e9 / hz)};
 	uint64_t end = stamps_kernel_ns() + (uint64_t)(seconds * 1e9);
-	struct element_writer writer;
+	struct element_writer writer = {0};
 	struct segment segment;
 	enum clock_kind kind;
 

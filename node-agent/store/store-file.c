@@ -10,10 +10,6 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/process.h"
 
-/* Names of our own folders and files are shorter than this. */
-#define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
-#define FILE_BYTES sizeof(((struct store_segment *)0)->file)
-
 void store_file_refuse(struct store *store, struct store_file *file, const char *run,
 		       const char *format, ...)
 {

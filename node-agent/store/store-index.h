@@ -9,6 +9,10 @@
 #include "node-agent/store/store.h"
 #include "pathmap/base/hash.h"
 
+/* Names of our own folders and files are shorter than this. */
+#define RUN_BYTES  sizeof(((struct store_segment *)0)->run)
+#define FILE_BYTES sizeof(((struct store_segment *)0)->file)
+
 /** A run's folder. */
 struct store_folder {
 	char name[64];
@@ -41,8 +45,7 @@ struct store_index {
 	struct store_folder *scanned; /* a scan of it is under way */
 	DIR *scan;		      /* NULL: there is nothing in it */
 	struct proc_apart apart;
-	bool changed; /* a segment, mirror, element or refusal came or went since the last refresh
-		       */
+	bool changed; /* what there is, since the last refresh */
 	uint64_t turn;
 };
 

@@ -2,6 +2,7 @@
 /* Values of fields as text, and back. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
