@@ -16,7 +16,6 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/performance.md \
 	docs/rights.md \
 	docs/tour.md \
-	docs/decisions/README.md \
 	docs/decisions/0001-ring-without-locks.md \
 	docs/decisions/0002-map-grammar.md \
 	docs/decisions/0003-deploy-by-one-script.md \
@@ -44,17 +43,22 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0025-views-of-consumers.md \
 	docs/decisions/0026-tuples-as-columns.md \
 	docs/decisions/0027-parts-fold.md \
+	docs/decisions/0028-stages-of-others.md \
 	docs/decisions/0029-same-question-one-tree.md \
 	docs/decisions/0030-experiments-at-numbers.md \
 	docs/decisions/0031-urgency-by-scope.md \
 	docs/decisions/0032-samples-are-elements.md \
 	docs/decisions/0033-modes-are-leased.md \
+	docs/decisions/0034-headers-of-numbers.md \
+	docs/decisions/0036-shares-at-the-entry.md \
 	docs/decisions/0037-told-by-a-page.md \
+	docs/decisions/0038-clocks-by-gates.md \
+	docs/decisions/0039-elements-of-programs.md \
 	docs/decisions/0040-collectives-joined-by-consumers.md \
 	docs/decisions/0041-signatures-in-tuples.md \
-	docs/decisions/0039-elements-of-programs.md \
+	docs/decisions/0042-the-majority-is-right.md \
+	docs/decisions/README.md \
 	docs/elements.md \
-	docs/decisions/0033-modes-are-leased.md docs/decisions/0041-signatures-in-tuples.md docs/decisions/0042-the-majority-is-right.md \
 	docs/examples/clients/Makefile \
 	docs/examples/clients/blocking.c \
 	docs/examples/clients/libevent.c \
@@ -67,5 +71,4 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/examples/stage/maps/application.map \
 	docs/examples/stage/maps/cluster.map \
 	docs/examples/stage/maps/mapping.map \
-	docs/extending.md \
-	docs/decisions/0028-stages-of-others.md
+	docs/extending.md

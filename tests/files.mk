@@ -75,7 +75,7 @@ unit_tests = \
 	tests/joining_test \
 	tests/median_test \
 	tests/meeting_test tests/wait_test tests/lateness_test \
-	tests/heartbeat_test \
+	tests/heartbeat_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test tests/delivery_fold_test \
@@ -254,6 +254,8 @@ tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
 tests_library_test_LDADD = libtap.la libevspace.la
 tests_pastset_test_LDADD = libtap.la libevspace-element.la
 tests_pastset_test_SOURCES = tests/pastset_test.c tests/pastset-bed.c tests/pastset-bed.h
+tests_heartbeat_test_SOURCES = tests/heartbeat_test.c tests/stall-bed.c tests/stall-bed.h
+tests_stall_odd_test_SOURCES = tests/stall_odd_test.c tests/stall-bed.c tests/stall-bed.h
 tests_pastset_hostile_test_LDADD = libtap.la libevspace-element.la
 tests_pastset_hostile_test_SOURCES = tests/pastset_hostile_test.c tests/pastset-bed.c tests/pastset-bed.h
 tests_fields_test_SOURCES = tests/fields_test.c tests/random.h

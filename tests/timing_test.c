@@ -175,7 +175,8 @@ static void modes_without_events(void)
 	collect_stop();
 }
 
-/* In these modes seeing an operation costs something: one in 64 is timed, and is no event for it. */
+/* In these modes seeing an operation costs something: one in 64 is timed, and is no event for it.
+ */
 static void passed_over(void)
 {
 	static const unsigned modes[] = {MODE_SAMPLE, MODE_ONE_IN + ONE_IN_MOST};

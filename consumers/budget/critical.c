@@ -13,7 +13,7 @@
 #define QUANTILE 2.093
 
 /* A rank enters a collective. */
-struct arrival {
+struct comer {
 	int64_t at_ns, before_ns; /* before: it entered the one before */
 	double error_ns;
 	double cost_ns; /* its collector's time between */
@@ -42,7 +42,7 @@ static int by_rank(const void *a, const void *b)
 
 static int by_number(const void *a, const void *b)
 {
-	const struct arrival *x = a, *y = b;
+	const struct comer *x = a, *y = b;
 
 	return (x->number > y->number) - (x->number < y->number);
 }
@@ -70,7 +70,7 @@ static size_t holes_join(struct critical_hole *holes, size_t n)
 }
 
 /* Of joined holes, only the last one that begins before it comes can be in its way. */
-static bool is_whole(const struct arrival *a, const struct critical_hole *holes, size_t n)
+static bool is_whole(const struct comer *a, const struct critical_hole *holes, size_t n)
 {
 	size_t low = 0, high = n;
 
@@ -86,7 +86,7 @@ static bool is_whole(const struct arrival *a, const struct critical_hole *holes,
 }
 
 /* Of events in order. Returns how many there are in @arrivals, which has room for @n. */
-static size_t arrivals_of(const struct critical_event *events, size_t n, struct arrival *arrivals)
+static size_t arrivals_of(const struct critical_event *events, size_t n, struct comer *arrivals)
 {
 	const struct critical_event *before = NULL;
 	double cost = 0;
@@ -98,7 +98,7 @@ static size_t arrivals_of(const struct critical_event *events, size_t n, struct 
 		if (before && before->rank != e->rank)
 			before = NULL;
 		if (e->collective && before)
-			arrivals[found++] = (struct arrival){
+			arrivals[found++] = (struct comer){
 				.at_ns = e->start_ns,
 				.before_ns = before->start_ns,
 				.error_ns = e->error_ns,
@@ -120,11 +120,11 @@ static size_t arrivals_of(const struct critical_event *events, size_t n, struct 
 
 /* The last arrival on each host can have been the last of all, if clocks allow it. */
 struct lasts {
-	const struct arrival **of; /* by host; NULL: none */
-	uint32_t hosts;		   /* that may have some */
+	const struct comer **of; /* by host; NULL: none */
+	uint32_t hosts;		 /* that may have some */
 };
 
-static void lasts_find(struct lasts *l, const struct arrival *a, size_t n)
+static void lasts_find(struct lasts *l, const struct comer *a, size_t n)
 {
 	for (uint32_t i = 0; i < l->hosts; i++)
 		l->of[i] = NULL;
@@ -134,9 +134,9 @@ static void lasts_find(struct lasts *l, const struct arrival *a, size_t n)
 }
 
 /* Returns how many hosts may have had the last one. */
-static unsigned join(struct lasts *l, const struct arrival *a, size_t n, struct joined *j)
+static unsigned join(struct lasts *l, const struct comer *a, size_t n, struct joined *j)
 {
-	const struct arrival *last = a;
+	const struct comer *last = a;
 	double sure_ns = -INFINITY;
 	unsigned may = 0;
 
@@ -151,7 +151,7 @@ static unsigned join(struct lasts *l, const struct arrival *a, size_t n, struct 
 	j->of[LAST] = last->cost_ns;
 	j->ns = (double)(last->at_ns - last->before_ns);
 	for (uint32_t i = 0; i < l->hosts; i++) {
-		const struct arrival *of = l->of[i];
+		const struct comer *of = l->of[i];
 
 		if (!of || (double)(of->at_ns - a->at_ns) + of->error_ns < sure_ns)
 			continue;
@@ -207,7 +207,7 @@ static struct critical_share share_of(const struct joined *j, size_t n, uint64_t
 struct critical_share critical_share(struct critical_event *events, size_t n, uint32_t ranks,
 				     struct critical_hole *holes, size_t n_holes)
 {
-	struct arrival *arrivals = memory_new(n + 1, sizeof(*arrivals));
+	struct comer *arrivals = memory_new(n + 1, sizeof(*arrivals));
 	struct joined *joined = memory_new(n + 1, sizeof(*joined));
 	struct lasts l = {memory_new((size_t)ranks + 1, sizeof(*l.of)), ranks};
 	size_t found, end, n_joined = 0;

@@ -232,9 +232,9 @@ static int lines_write(struct element_command *c)
 	while (code == EXIT_FINE && getline(&line, &room, stdin) > 0) {
 		size_t n = 0;
 
-		for (rest = strtok(line, " \t\n"); rest && n <= FIELDS_MAX;
-		     rest = strtok(NULL, " \t\n"))
-			words[n++] = rest;
+		rest = line;
+		while (n <= FIELDS_MAX && (words[n] = strsep(&rest, " \t\n")))
+			n += *words[n] != 0;
 		words[n] = NULL;
 		if (n > 0)
 			code = tuple_write(c, words);

@@ -20,11 +20,9 @@ struct evspace_event {
 				   * known, as a filter has left out others before it */
 	int64_t start_ns, end_ns; /* Unix time on the reference agent's clock; the end is 0
 				   * while the operation is under way */
-	double error_ns;	  /* bound of the error of both, relative to other hosts; it
-				   * grows with their age when they were read */
-	int64_t read_ns;	  /* when its host was read, on the same clock; if events of
-				   * several hosts are mixed, when the first one was */
-	const char *op;		  /* "MPI_Send" */
+	double error_ns; /* bound of the error of both, relative to other hosts, when read */
+	int64_t read_ns; /* when its host was read, or of hosts that are mixed the first */
+	const char *op;	 /* "MPI_Send" */
 	uint16_t op_number, flags; /* flags: EVSPACE_RUNNING … */
 	int32_t peer;		   /* world rank; -1 none, -2 any */
 	uint32_t seq_or_tag, comm;
@@ -39,10 +37,9 @@ struct evspace_event {
 #define EVSPACE_CANCELLED    0x10u /* a completion of a cancelled request */
 #define EVSPACE_GONE	     0x20u /* the process died: inside this (EVSPACE_RUNNING) or after it */
 #define EVSPACE_UNNUMBERED   0x40u /* a collective whose number may differ on other members */
-#define EVSPACE_REGION                                                             \
-	0x80u /* not an operation: the region or phase (evspace.h) that the thread \
-	       * is in, if any; comm is the label (evspace_label()) of the         \
-	       * call site of its operation once it is in it for 0.2 s */
+/** Not an operation: the region or phase (evspace.h) that the thread is in, if any; comm is the
+ * label (evspace_label()) of the call site of its operation once it is in it for 0.2 s. */
+#define EVSPACE_REGION 0x80u
 
 /** Get the next tuple of the wave. Returns 1, or 0 if there are no more. */
 int evspace_event(struct evspace_client *client, struct evspace_event *event);
@@ -118,8 +115,7 @@ struct evspace_loss {
 	int32_t rank;
 	uint64_t first; /* number of the first one */
 	uint64_t lost;	/* how many */
-	int discarded;	/* 1: they outlived their element's lifetime, or were dropped by evspace
-			 * discard */
+	int discarded;	/* 1: outlived their element's lifetime, or dropped by evspace discard */
 };
 
 /** Get the next loss of the wave. Returns 1, or 0 if there are no more. */

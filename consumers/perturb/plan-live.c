@@ -39,8 +39,8 @@ struct plan_slot {
 
 /* What events of a channel cost, by those that were timed. */
 struct plan_timed {
-	uint64_t n; /* so far … */
-	double ns;  /* … and their sum */
+	uint64_t n;	/* so far … */
+	double ns;	/* … and their sum */
 	double t_trace; /* 0: not known yet */
 };
 

@@ -16,7 +16,6 @@
 #include "pathmap/base/utf8.h"
 #include "tree/scope/classes.h"
 
-/* Plans that are shown. */
 #define PLANS_DEFAULT 5u
 #define PLANS_MAX     100u
 /* Time to measure: a lease, two of them and some more, is an hour at most. */

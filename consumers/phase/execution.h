@@ -34,8 +34,8 @@ struct execution {
 	struct scan scan;
 };
 
-/** A first row: all processes in the block @start at time 0. Returns 0, or -1 with @e if a scan is
- * too large. For execution_fini() in both cases. */
+/** A first row: all processes in the block @shape->start at time 0. Returns 0, or -1 with @e if a
+ * scan is too large. For execution_fini() in both cases. */
 int execution_init(struct execution *x, const struct execution_shape *shape, struct error *e);
 
 /** Free what it owns. */

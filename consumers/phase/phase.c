@@ -98,7 +98,7 @@ static const struct usage phase_usage = {
 /* What is in the file: which processes and blocks. */
 static int shape_measure(struct phase *p, struct entries *in, struct error *e)
 {
-	uint32_t lowest = p->start, highest = p->start;
+	uint32_t lowest = p->start, highest = lowest;
 	unsigned processes = 0;
 	struct entry entry;
 	int got;

@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libclient_la_SOURCES += \
-	%D%/agreement.c %D%/agreement.h %D%/stall-odd.c %D%/stall.c %D%/stall.h
+	%D%/agreement.c %D%/agreement.h %D%/stall-autopsy.c %D%/stall-odd.c %D%/stall.c %D%/stall.h
 
 evspace_SOURCES += \
 	%D%/collect.c %D%/disagreement.c %D%/disagreement.h %D%/discard.c %D%/events-format.c %D%/events-order.c %D%/events-order.h \

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells which of the threads that wait for each other is the one to look at, and for whom those
- * that died have waited. */
+/* Tells which of the threads that wait for each other is the one to look at. */
 #include <stdlib.h>
 
 #include "consumers/watch/stall.h"
@@ -76,20 +75,4 @@ void stall_odd(struct thread_state *all, size_t n)
 			tangled[i]->odd |= is_awaited(tangled[first], tangled[i]->rank);
 	}
 	free(tangled);
-}
-
-size_t stall_autopsy(struct stall *stall, struct thread_state *all, size_t n,
-		     stall_members *members, void *arg)
-{
-	size_t found = 0;
-
-	for (size_t i = 0; i < n; i++)
-		all[i].running = all[i].died_inside;
-	stall_find(stall, all, n, 0, members, arg);
-	for (size_t i = 0; i < n; i++) {
-		all[i].running = all[i].odd = false;
-		all[i].stuck = all[i].culprit;
-		found += all[i].stuck;
-	}
-	return found;
 }

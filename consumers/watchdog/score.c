@@ -9,7 +9,7 @@
 #include "pathmap/base/memory.h"
 
 /* A process in a region. */
-struct pair {
+struct scored {
 	struct pair_key {
 		struct score_region region;
 		uint32_t process;
@@ -22,9 +22,9 @@ struct pair {
 };
 
 /* Of a region, while who is slow is found: who is the fastest. */
-struct field {
+struct rivals {
 	struct score_region region;
-	const struct pair *best;
+	const struct scored *best;
 	UT_hash_handle hh;
 };
 
@@ -38,7 +38,7 @@ struct section {
 
 struct scores {
 	size_t most;
-	struct pair *pairs; /* the one that was made first is the first */
+	struct scored *pairs; /* the one that was made first is the first */
 	struct section *sections;
 };
 
@@ -52,7 +52,7 @@ struct scores *scores_new(size_t most)
 
 void scores_free(struct scores *s)
 {
-	struct pair *pair, *next;
+	struct scored *pair, *next;
 	struct section *section, *after;
 
 	if (!s)
@@ -89,10 +89,10 @@ static double median(const double *times)
 }
 
 /* NULL: there is no more room. */
-static struct pair *pair_of(struct scores *s, uint32_t process, struct score_region region)
+static struct scored *pair_of(struct scores *s, uint32_t process, struct score_region region)
 {
 	const struct pair_key key = {region, process};
-	struct pair *pair;
+	struct scored *pair;
 
 	HASH_FIND(hh, s->pairs, &key, sizeof(key), pair);
 	if (pair || HASH_COUNT(s->pairs) >= s->most)
@@ -106,7 +106,7 @@ static struct pair *pair_of(struct scores *s, uint32_t process, struct score_reg
 void scores_add(struct scores *s, uint32_t process, struct score_region region, double ns,
 		int64_t end_ns)
 {
-	struct pair *pair = ns >= 0 ? pair_of(s, process, region) : NULL;
+	struct scored *pair = ns >= 0 ? pair_of(s, process, region) : NULL;
 
 	if (!pair)
 		return;
@@ -154,9 +154,9 @@ void scores_call(struct scores *s, const struct score_call *call)
 
 /* ---- who is slow ---- */
 
-static const struct pair **best_in(struct field **fields, struct score_region region)
+static const struct scored **best_in(struct rivals **fields, struct score_region region)
 {
-	struct field *field;
+	struct rivals *field;
 
 	HASH_FIND(hh, *fields, &region, sizeof(region), field);
 	if (!field) {
@@ -167,9 +167,9 @@ static const struct pair **best_in(struct field **fields, struct score_region re
 	return &field->best;
 }
 
-static void fields_free(struct field *fields)
+static void fields_free(struct rivals *fields)
 {
-	struct field *field, *next;
+	struct rivals *field, *next;
 
 	HASH_ITER(hh, fields, field, next)
 	{
@@ -178,21 +178,21 @@ static void fields_free(struct field *fields)
 	}
 }
 
-static int64_t newest_end(const struct pair *p)
+static int64_t newest_end(const struct scored *p)
 {
 	return p->ends[(p->n - 1) % SCORE_TIMES];
 }
 
 /* Which share of the time since the oldest of its times a process would save with @ns less in
  * each. */
-static double share(const struct pair *p, double ns)
+static double share(const struct scored *p, double ns)
 {
 	double span = (double)(newest_end(p) - p->ends[p->n % SCORE_TIMES]);
 
 	return span > 0 ? ns * (SCORE_TIMES - 1) / span : 0;
 }
 
-static struct score_slow slow_of(const struct pair *p, const struct pair *best)
+static struct score_slow slow_of(const struct scored *p, const struct scored *best)
 {
 	double past = p->past > 0 ? p->past : p->now;
 	double least = best->now < past ? best->now : past;
@@ -226,7 +226,7 @@ static size_t place(struct score_slow *found, size_t n, size_t room, const struc
 	return n;
 }
 
-static bool is_present(const struct pair *p, int64_t since_ns)
+static bool is_present(const struct scored *p, int64_t since_ns)
 {
 	return p->n >= SCORE_TIMES && newest_end(p) >= since_ns;
 }
@@ -234,11 +234,11 @@ static bool is_present(const struct pair *p, int64_t since_ns)
 size_t scores_find(struct scores *s, const struct score_wish *wish, struct score_slow *found,
 		   size_t room)
 {
-	struct field *fields = NULL;
+	struct rivals *fields = NULL;
 	size_t n = 0;
 
-	for (struct pair *p = s->pairs; p; p = p->hh.next) {
-		const struct pair **best;
+	for (struct scored *p = s->pairs; p; p = p->hh.next) {
+		const struct scored **best;
 
 		if (!is_present(p, wish->since_ns))
 			continue;
@@ -247,7 +247,7 @@ size_t scores_find(struct scores *s, const struct score_wish *wish, struct score
 		if (!*best || p->now < (*best)->now)
 			*best = p;
 	}
-	for (const struct pair *p = s->pairs; p; p = p->hh.next) {
+	for (const struct scored *p = s->pairs; p; p = p->hh.next) {
 		struct score_slow slow;
 
 		if (!is_present(p, wish->since_ns))

@@ -161,7 +161,8 @@ static bool kind_is_sure(const struct watch *w, enum watch_kind kind)
 
 static void begins(struct watch *w, enum watch_kind kind)
 {
-	char *text = NULL, *rest, *line;
+	char *text = NULL;
+	const char *end;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -176,10 +177,8 @@ static void begins(struct watch *w, enum watch_kind kind)
 	if (fclose(out))
 		abort();
 	w->seen++;
-	for (rest = text; (line = strsep(&rest, "\n")) && rest;) {
-		fprintf(stderr, "evspace watch: %s: %s\n", kinds[kind], line);
-		rest[-1] = '\n';
-	}
+	for (const char *line = text; (end = strchr(line, '\n')); line = end + 1)
+		fprintf(stderr, "evspace watch: %s: %.*s\n", kinds[kind], (int)(end - line), line);
 	watch_save(w, kinds[kind], text);
 	free(text);
 }

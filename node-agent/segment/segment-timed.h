@@ -14,9 +14,9 @@ struct segment_timed {
 	_Atomic uint64_t n;	  /* timed operations … */
 	_Atomic uint64_t ticks;	  /* … the collector's own time in them … */
 	_Atomic uint64_t squares; /* … the sum of its squares, in ticks² … */
-	_Atomic uint64_t more; /* … and events that they wrote besides their own: completions */
-	_Atomic uint64_t cut;  /* operations that lasted beyond SEGMENT_TIMED_MOST: interrupted */
-	_Atomic uint64_t passed;       /* timed ones that wrote no event … */
+	_Atomic uint64_t more;	 /* … and events that they wrote besides their own: completions */
+	_Atomic uint64_t cut;	 /* operations that lasted beyond SEGMENT_TIMED_MOST: interrupted */
+	_Atomic uint64_t passed; /* timed ones that wrote no event … */
 	_Atomic uint64_t passed_ticks; /* … and the collector's own time in these */
 	uint64_t spare;
 };

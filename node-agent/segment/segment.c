@@ -26,13 +26,10 @@
 #define DEFAULT_CLASSES 256u
 #define DEFAULT_SPLITS	256u
 #define MIN_MEMBERS	4096u
-/* Files of code: all, if elements are named by call sites; else the first, for what threads are in.
- */
+/* Files of code: if elements are named by call sites; else the first, for what threads are in. */
 #define MODULES	    256u
 #define MODULES_FEW 64u
-
-/** Most names of regions and phases of a program. */
-#define LABELS 256u
+#define LABELS	    256u /* most names of regions and phases of a program */
 
 /** The state of segment_create(). */
 struct making {

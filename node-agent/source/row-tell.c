@@ -123,7 +123,8 @@ void rows_tell(struct rows *r, const struct batch *wave, uint64_t number)
 {
 	uint64_t now = clock_mono_ns();
 
-	if (!r->open->tells || r->samples || r->fetch[0] || segment_guarded(tell_look, r) < 0 || !r->tells)
+	if (!r->open->tells || r->samples || r->fetch[0] || segment_guarded(tell_look, r) < 0 ||
+	    !r->tells)
 		return;
 	for (size_t i = 0; i < r->n_follows; i++) {
 		struct follow *f = &r->follows[i];

@@ -29,12 +29,12 @@ struct row {
 	uint64_t serial;		 /* of its segment or mirror in the store */
 	uint64_t acked; /* if it is fetched: tuples below this number have arrived */
 	union {
-		struct { /* of a removed file: tuples written, and below which they were discarded
-			  */
+		/* of a removed file: tuples written, and below which they were discarded */
+		struct {
 			uint64_t end, discarded;
 		};
-		struct { /* of a thread's region: the call site that is known, an address, and its
-			  * label; 0: none */
+		/* of a thread's region: the call site that is known, and its label; 0: none */
+		struct {
 			uint64_t site;
 			uint32_t site_label;
 		};
@@ -143,17 +143,6 @@ static inline void row_fill(const struct row *row, uint64_t from, uint64_t head,
 		part = ROW_FILL_MOST;
 	if (part > *fill)
 		*fill = (uint32_t)part;
-}
-
-/** Fetch the newest slot of a ring into the cache. */
-static inline void row_prefetch(const struct row *row)
-{
-	uint64_t head = atomic_load_explicit(&row->ring->head, memory_order_relaxed);
-	uint32_t at = element_slot(head - 1, row->capacity, row->inverse);
-	const char *slot = (const char *)&row->ring->slots[at];
-
-	__builtin_prefetch(slot);
-	__builtin_prefetch(slot + sizeof(struct tuple) - 1);
 }
 
 #endif

@@ -117,6 +117,15 @@ static inline int row_newest(struct source *src, const struct row *row, struct n
 	return 0;
 }
 
+static inline void slot_prefetch(const struct row *row)
+{
+	const struct tuple *slot = &row->ring->slots[element_slot(element_head(row->ring) - 1,
+								  row->capacity, row->inverse)];
+
+	__builtin_prefetch(slot);
+	__builtin_prefetch((const char *)(slot + 1) - 1);
+}
+
 /* Fetch what rows after @i need. This loads a head: if its file was cut short, that row must be
  * dropped. */
 static inline void fetch_ahead(struct source *src, const struct row *row, uint32_t i, uint32_t n)
@@ -125,7 +134,7 @@ static inline void fetch_ahead(struct source *src, const struct row *row, uint32
 		__builtin_prefetch(row[i + AHEAD_HEAD].ring);
 	if (i + AHEAD_SLOT < n && row[i + AHEAD_SLOT].ring) {
 		src->at = i + AHEAD_SLOT;
-		row_prefetch(&row[i + AHEAD_SLOT]);
+		slot_prefetch(&row[i + AHEAD_SLOT]);
 	}
 	src->at = i;
 }

@@ -78,12 +78,6 @@ void store_segment_close(struct store *store, struct store_segment *s);
 /** Call store.gone with all segments that go, then unmap and free them. */
 void store_segments_end(struct store *store);
 
-/** Map the element RUN/FILE of a program, and add it to the store's list, which owns it. Returns
- * NULL with errno and @e. */
-struct store_element *store_element_open(struct store *store, const char *run, const char *file,
-					 struct error *e);
-void store_element_close(struct store *store, struct store_element *m);
-
 /** Say why a collector could not make a segment, by the reason in its file's name, and what to do.
  */
 void store_refusal_say(const struct store *store, const char *reason, char *text, size_t room);

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <sys/queue.h>
 
-#include "node-agent/pastset/pastset.h"
 #include "node-agent/store/mirror.h"
+#include "node-agent/store/store-element.h"
 #include "node-agent/segment/segment.h"
 #include "pathmap/base/folder-base.h"
 #include "pathmap/base/error.h"
@@ -56,16 +56,6 @@ struct store_mirror {
 };
 
 TAILQ_HEAD(store_mirrors, store_mirror);
-
-/** A mapped element of a program. */
-struct store_element {
-	TAILQ_ENTRY(store_element) link;
-	struct pastset file;
-	char run[64];
-	uint64_t serial; /* unique, like those of segments */
-};
-
-TAILQ_HEAD(store_elements, store_element);
 
 /** The reason of a process that is not to be collected. */
 #define STORE_UNWANTED "map"
@@ -136,10 +126,6 @@ void store_hold_again(struct store_segment *s);
 
 /** End one hold on the segment of that serial, if it exists. */
 void store_release(const struct store *store, uint64_t serial);
-
-/** Time since the element was written, or its last writer came or closed it; 0 while somebody has
- * it open. */
-uint64_t store_element_age(const struct store *store, const struct store_element *m);
 
 /** Check whether the process of @s still lives. If it has just ended, note it here and in its
  * control page, and close its pidfd: remove that from your event loop first. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What elements of programs cost: a write beside bare stores, waking a reader beside a bare futex. */
+/* What elements of programs cost: a write beside bare stores, waking a reader beside a bare futex.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -102,7 +103,7 @@ static struct shared {
 	_Atomic uint32_t sleeps; /* one goes to sleep for the time that this says */
 	_Atomic uint64_t woken;	 /* CLOCK_MONOTONIC, 0: not yet */
 	_Atomic uint32_t bare;	 /* which way */
-} *shared;
+} * shared;
 
 static void sleeper_run(void)
 {
@@ -165,7 +166,8 @@ static double wake_bare(void)
 
 /* ---- all of it ---- */
 
-static void report(const char *name, const struct pairs *p, double aim, const struct bench_options *o)
+static void report(const char *name, const struct pairs *p, double aim,
+		   const struct bench_options *o)
 {
 	printf(o->json ? "{\"bench\":\"element\",\"case\":\"%s\",\"ns\":%.2f,\"floor_ns\":%.2f,"
 			 "\"ratio\":%.3f,\"aim\":%g}\n"
@@ -185,10 +187,8 @@ static struct evspace_element *element_make(const struct evspace_element_plan *p
 static int write_case(const struct writing *w, size_t pairs, const struct bench_options *o,
 		      struct error *e)
 {
-	const struct evspace_element_plan plan = {.name = w->name,
-						  .fields = w->fields,
-						  .capacity = CAPACITY,
-						  .wait_ms = w->wait_ms};
+	const struct evspace_element_plan plan = {
+		.name = w->name, .fields = w->fields, .capacity = CAPACITY, .wait_ms = w->wait_ms};
 	struct pairs p;
 
 	now = w;
@@ -210,7 +210,9 @@ static int wake_case(size_t pairs, const struct bench_options *o, struct error *
 	struct pairs p;
 	pid_t child;
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	/* cppcheck-suppress invalidFunctionArg ; anonymous memory has descriptor -1 */
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	if (shared == MAP_FAILED)
 		return errorf(e, "no shared memory: %s", strerror(errno));
 	element = element_make(&plan, e);
@@ -253,7 +255,8 @@ int main(int argc, char **argv)
 	bench_parse(argc, argv, &o, &quick, about);
 	bench_begin();
 	if (!mkdtemp(folder)) {
-		fprintf(stderr, "element: cannot make the folder %s: %s\n", folder, strerror(errno));
+		fprintf(stderr, "element: cannot make the folder %s: %s\n", folder,
+			strerror(errno));
 		return 1;
 	}
 	setenv("EVSPACE_DIR", folder, 1);

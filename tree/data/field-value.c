@@ -78,25 +78,31 @@ const char *field_text(const struct field *field, const void *tuple, uint32_t i,
 /* Reads a number at @text. Returns what is behind it, or NULL. */
 static const char *number_read(const struct field *field, const char *text, union number *v)
 {
+	unsigned long long natural;
+	long long whole;
 	char *end = NULL;
 
 	errno = 0;
 	switch (field->kind) {
 	case FIELD_I32:
 	case FIELD_I64:
-		v->i64 = strtoll(text, &end, 10);
-		if (field->kind == FIELD_I32 && v->i64 != (int32_t)v->i64)
+		whole = strtoll(text, &end, 10);
+		if (field->kind == FIELD_I64)
+			v->i64 = whole;
+		else if (whole == (int32_t)whole)
+			v->i32 = (int32_t)whole;
+		else
 			return NULL;
-		if (field->kind == FIELD_I32)
-			v->i32 = (int32_t)v->i64;
 		break;
 	case FIELD_U32:
 	case FIELD_U64:
-		v->u64 = strtoull(text, &end, 10);
-		if (strchr(text, '-') || (field->kind == FIELD_U32 && v->u64 > UINT32_MAX))
+		natural = strtoull(text, &end, 10);
+		if (strchr(text, '-') || (field->kind == FIELD_U32 && natural > UINT32_MAX))
 			return NULL;
 		if (field->kind == FIELD_U32)
-			v->u32 = (uint32_t)v->u64;
+			v->u32 = (uint32_t)natural;
+		else
+			v->u64 = natural;
 		break;
 	case FIELD_F32:
 		v->f32 = strtof(text, &end);

@@ -45,7 +45,8 @@ static void fanout_settle(struct fanout *f)
 		return;
 	/* from the loop only, so that users may leave their children */
 	us = f->settled_ns > now ? (f->settled_ns - now) / 1000 : 0;
-	in = (struct timeval){.tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000)};
+	in = (struct timeval){.tv_sec = (time_t)(us / 1000000),
+			      .tv_usec = (suseconds_t)(us % 1000000)};
 	evtimer_add(f->end, &in);
 }
 

@@ -169,16 +169,6 @@ unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Fra
 	return wire_header_end(to, front->header_bytes);
 }
 
-size_t wire_flat_put(const Evspace__Frame *header, size_t body_bytes, unsigned char *to)
-{
-	const size_t bytes = flat_put(header, to + WIRE_FRONT_BYTES);
-
-	if (bytes == 0)
-		return 0;
-	wire_front_put(&(struct wire_front){(uint32_t)bytes, (uint32_t)body_bytes}, to);
-	return (size_t)(wire_header_end(to + WIRE_FRONT_BYTES, bytes) - to);
-}
-
 /** The rest of a protobuf message. */
 struct wire_walk {
 	const unsigned char *at, *end;

@@ -9,7 +9,6 @@
 
 #include "pathmap/base/error.h"
 #include "pathmap/plan/plan.h"
-#include "tree/wire/flat.h"
 #include "tree/wire/wire.pb-c.h"
 
 /** 4 adds pieces; 5 definitions; 6 columns, trees, folds, foreign records; 7 samples. */
@@ -101,13 +100,6 @@ struct wire_front wire_front_get(const unsigned char *data);
  * for the whole frame. Returns where the body belongs. */
 unsigned char *wire_frame_put(const struct wire_front *front, const Evspace__Frame *header,
 			      unsigned char *to);
-
-/** Room for the front and header of a frame whose header is flat (tree/wire/flat.h). */
-#define WIRE_FLAT_BYTES (WIRE_FRONT_BYTES + FLAT_BYTES)
-
-/** Write them to @to, where the body of @body_bytes is to follow. Returns how many bytes that is, 0
- * if the header is not flat. */
-size_t wire_flat_put(const Evspace__Frame *header, size_t body_bytes, unsigned char *to);
 
 /** Is this the front of a piece? */
 static inline bool wire_front_is_piece(const struct wire_front *front)

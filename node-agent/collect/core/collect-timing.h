@@ -11,8 +11,8 @@
  * are seen only at their ends: the next one of the channel is timed.
  *
  * Of operations in modes `sample` and `1/n` that write no event, one in 64 is timed as well: what
- * it costs to see them. It goes the way of a traced one, but for its event, and the time of readings
- * of the clock that others lack is taken off.
+ * it costs to see them. It goes the way of a traced one, but for its event, and the time of
+ * readings of the clock that others lack is taken off.
  */
 #ifndef EVSPACE_COLLECT_TIMING_H
 #define EVSPACE_COLLECT_TIMING_H
@@ -30,7 +30,8 @@ void collect_timing_written(unsigned channel);
  * that is to be. */
 void collect_timing_begin(unsigned channel);
 
-/** An operation has written no event, and was in a mode in which these are timed: is the next one? */
+/** An operation has written no event, and was in a mode in which these are timed: is the next one?
+ */
 void collect_timing_passed(void);
 
 /** When an operation begins that may be timed though it writes no event, as the thread was told to

@@ -411,8 +411,7 @@ function shape_split()
 
 function shape_make()
 {
-	# the world counts what all of it do
-	if (trait["how"] == "GROUP" || trait["comm"] == "mpi.world")
+	if (trait["how"] == "GROUP" || trait["comm"] == "mpi.world") # the world counts what all of it do
 		begin("TUPLE_NO_PEER", tag_of("tag"), "0")
 	else
 		begin_numbered("0")
