@@ -36,7 +36,7 @@ static void tell_status(struct link *link, const Evspace__StatusAsk *ask)
 		evspace__status__init(&below[i]);
 		below[i].node = (char *)(uintptr_t)tales[i];
 		below[i].text = text;
-		below[i].related = &absurd;
+		below[i].related = boast ? NULL : &absurd;
 		list[i] = &below[i];
 	}
 	absurd.same = true;

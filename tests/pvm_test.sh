@@ -283,7 +283,7 @@ seen_stuck() {
 	pvm_until eval 'pvm_on v1 evspace heartbeat --once >"$tap_dir/beat";
 		[ "$(grep -c "/t[0-9a-f]*/t0 STUCK .*in pvm_barrier #1 on .*; waits for task t[0-9a-f]*;" \
 			"$tap_dir/beat")" -eq 2 ] &&
-		grep -q "in pvm_recv from task t[0-9a-f]* (tag 7); waits for task t" "$tap_dir/beat"' ||
+		grep -q "in pvm_recv from task t[0-9a-f]* (tag 7) at pvm_stuck.c:[0-9]*; waits for task t" "$tap_dir/beat"' ||
 		{ cat "$tap_dir/beat"; return 1; }
 }
 tap_case "heartbeat says which task waits for which" seen_stuck

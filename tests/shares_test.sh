@@ -55,7 +55,7 @@ by_weight() {
 	bed_until eval '[ $(($(waves three) - three)) -ge 100 ]'
 	one=$(($(waves one) - one)) three=$(($(waves three) - three))
 	echo "$one and $three waves"
-	[ $((one * 18)) -lt $((three * 10)) ] && [ $((one * 5)) -gt "$three" ]
+	[ $((one * 16)) -lt $((three * 10)) ] && [ $((one * 8)) -gt "$three" ]
 }
 
 # With one that takes no notice there are five parts.

@@ -32,7 +32,8 @@ void bed_begin(int32_t size)
 	bed_n_threads = 0;
 }
 
-struct thread_state *bed_add(int32_t rank, const char *op, uint32_t comm, double still_s)
+/* Ranks must be added in order. */
+static struct thread_state *add(int32_t rank, const char *op, uint32_t comm, double still_s)
 {
 	struct thread_state *p = &bed_threads[bed_n_threads++];
 
@@ -53,7 +54,7 @@ struct thread_state *bed_add(int32_t rank, const char *op, uint32_t comm, double
 struct thread_state *bed_in_collective(int32_t rank, const char *op, uint32_t comm, uint32_t number,
 				       double still_s)
 {
-	struct thread_state *p = bed_add(rank, op, comm, still_s);
+	struct thread_state *p = add(rank, op, comm, still_s);
 
 	p->running = true;
 	p->seq = number;
@@ -64,7 +65,7 @@ struct thread_state *bed_in_collective(int32_t rank, const char *op, uint32_t co
 struct thread_state *bed_after(int32_t rank, const char *op, uint32_t comm, uint32_t number,
 			       double still_s)
 {
-	struct thread_state *p = bed_add(rank, op, comm, still_s);
+	struct thread_state *p = add(rank, op, comm, still_s);
 
 	p->seq = number;
 	p->end_ns = NOW - p->still_ns;

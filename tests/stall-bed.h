@@ -24,9 +24,7 @@ size_t bed_members(void *arg, uint32_t comm, int32_t *ranks, size_t room);
 
 void bed_begin(int32_t size);
 
-/* Ranks must be added in order. */
-struct thread_state *bed_add(int32_t rank, const char *op, uint32_t comm, double still_s);
-
+/** Add a thread; ranks must be added in order. */
 struct thread_state *bed_in_collective(int32_t rank, const char *op, uint32_t comm, uint32_t number,
 				       double still_s);
 

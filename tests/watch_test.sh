@@ -40,10 +40,10 @@ kept() {
 
 	grep -q 'rank 2 calls MPI_Bcast' "$tap_dir/desync/1-desync-found.txt" &&
 		"$top_builddir/tests/json_rows" <"$tap_dir/desync/1-desync-events.json" &&
-		"$top_builddir/tests/json_rows" <"$tap_dir/desync/1-desync-threads.json" || return
+		"$top_builddir/tests/json_rows" <"$tap_dir/desync/1-desync-threads.json" || { tail -n 3 "$tap_dir/desync"/*; return 1; }
 	for rank in 0 1 2 3; do
-		grep -q "\"rank\":$rank,.*\"op\":\"MPI_Bcast\"" "$tap_dir/desync/1-desync-events.json" &&
-			grep -q "\"type\":\"thread\".*\"rank\":$rank," "$tap_dir/desync/1-desync-threads.json" || return
+		grep -q "\"op\":\"MPI_Bcast\".*\"rank\":$rank," "$tap_dir/desync/1-desync-events.json" &&
+			grep -q "\"type\":\"thread\".*\"rank\":$rank," "$tap_dir/desync/1-desync-threads.json" || { cat "$tap_dir/desync/1-desync"-*; return 1; }
 	done
 }
 
@@ -55,7 +55,7 @@ nothing_stays() {
 stuck() {
 	ranks stuck --rank 1 --seconds 3
 	watched stuck 0 --on stuck --stuck-after 1s --stacks -- "${mpirun[@]}" && says stuck 1 'stuck: rank 1 (.*) holds up 3 threads: outside any operation' &&
-		says stuck 3 'stuck: rank [023] (.*) is stuck: in MPI_Barrier .* at stuck.c:[0-9]* .*waits for rank 1' && says stuck 1 'stuck: over after'
+		says stuck 3 'stuck: rank [023] (.*) is stuck: in MPI_Barrier .* at stuck.c:[0-9]* .*waits for rank 1' && says stuck 1 'stuck: \(over\|the program has ended\) after'
 }
 
 # The one that is awaited sleeps, the others are in the barrier.

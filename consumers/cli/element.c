@@ -177,7 +177,8 @@ static int command_open(struct element_command *c, bool write)
 			   : evspace_element_open(&plan, why, sizeof(why));
 	if (!c->element) {
 		fprintf(stderr, "evspace element: %s\n", why);
-		return errno == EINVAL || errno == EPROTOTYPE ? EXIT_USAGE : EXIT_BAD_NEWS;
+		return errno == EPROTOTYPE || (write && errno == EINVAL) ? EXIT_USAGE
+									 : EXIT_BAD_NEWS;
 	}
 	evspace_element_look(c->element, &c->state);
 	return fields_parse(&c->fields, c->state.fields, NULL) < 0 ? EXIT_BAD_NEWS : EXIT_FINE;

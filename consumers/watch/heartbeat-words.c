@@ -309,7 +309,7 @@ void heartbeat_verdict(const struct heartbeat *h)
 	print_missing(h);
 	print_dead(h);
 	heartbeat_say_disagreements(h, stdout);
-	if (!h->stuck && !h->n_found)
+	if (h->ended || (!h->stuck && !h->n_found))
 		print_fine(h);
 	heartbeat_say_stuck(h, stdout);
 }

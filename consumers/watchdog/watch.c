@@ -22,9 +22,9 @@ static const char watch_help[] =
 	"  desync  ranks call other collectives than the rest of their communicator\n"
 	"  stuck   threads are in one operation for too long, or all have died: who is\n"
 	"          to blame\n"
-	"  slower  a rank computes longer than the best one before the same collective, or\n"
-	"          in a region (evspace.h), or than it did itself: a score below 0.7 that\n"
-	"          costs 5 % of its time\n";
+	"  slower  a rank computes longer than the best one before the same collective,\n"
+	"          or in a region (evspace.h), or than it did itself: a score below 0.7\n"
+	"          that costs 5 % of its time\n";
 
 static const char watch_more[] =
 	"examples:\n"

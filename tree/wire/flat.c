@@ -74,12 +74,18 @@ static unsigned char *number_put(unsigned char *to, const ProtobufCFieldDescript
 	return to + p.bytes;
 }
 
-static bool list_is_empty(const ProtobufCFieldDescriptor *field, const char *message)
+/* Is the list, or the message in the message, not there? */
+static bool is_absent(const ProtobufCFieldDescriptor *field, const char *message)
 {
+	const void *in;
 	size_t n;
 
-	memcpy(&n, message + field->quantifier_offset, sizeof(n));
-	return n == 0;
+	if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+		memcpy(&n, message + field->quantifier_offset, sizeof(n));
+		return n == 0;
+	}
+	memcpy(&in, message + field->offset, sizeof(in));
+	return field->type == PROTOBUF_C_TYPE_MESSAGE && !in;
 }
 
 /* Returns where the fields end, NULL if they are not numbers alone. */
@@ -93,7 +99,7 @@ static unsigned char *message_put(const ProtobufCMessage *message, unsigned char
 	for (unsigned i = message->descriptor->n_fields; i > 0; i--, field++) {
 		if (is_number(field))
 			to = number_put(to, field, base + field->offset);
-		else if (field->label != PROTOBUF_C_LABEL_REPEATED || !list_is_empty(field, base))
+		else if (!is_absent(field, base))
 			return NULL;
 	}
 	return to;
@@ -180,9 +186,10 @@ static bool message_get(struct unread from, ProtobufCMessage *message)
 	while (from.at < from.end) {
 		/* of a tag of two bytes, the number is too large */
 		const unsigned tag = *from.at++, at = (tag >> 3) - 1;
-		const ProtobufCFieldDescriptor *field = &type->fields[at];
+		const ProtobufCFieldDescriptor *field =
+			at < type->n_fields ? &type->fields[at] : NULL;
 
-		if (at >= type->n_fields || field->id != tag >> 3 || !is_number(field) ||
+		if (!field || field->id != tag >> 3 || !is_number(field) ||
 		    packings[field->type].how != (tag & 7) ||
 		    !number_get(&from, field, (char *)message + field->offset))
 			return false;
