@@ -121,10 +121,11 @@ finds_planted() {
 	return 1
 }
 
-# A consumer with a budget looks and pauses in turn, by the program's collectives, and says which rate that allows; modes stay.
+# A consumer with a budget looks and pauses in turn, by the program's collectives, and says what that measures, whether
+# levers move or not; modes stay.
 keeps_budget() {
-	bed_until grep -q 'which slow' "$bed_dir/budget.err" &&
-		bed_until grep -q '^evspace heartbeat: [0-9.]* looks a second; slowdown' "$bed_dir/budget.err" && modes planted | grep -q '"mode":"time"' &&
+	bed_until grep -q '^evspace heartbeat: [0-9.]* looks a second; slowdown [-0-9.]* % ([-0-9.]* to [-0-9.]*), measured, with a budget of 2 %' "$bed_dir/budget.err" &&
+		modes planted | grep -q '"mode":"time"' &&
 		bed_kill INT budget && bed_wait budget && modes planted | grep -q '"mode":"time"' && return
 	modes planted
 	cat "$bed_dir/budget.err"

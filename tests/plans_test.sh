@@ -51,6 +51,7 @@ wrong_tables() {
 
 	wrong 'wrong:2: class "a": the weight "-1" is below 0' "$heads" 'a 1 -1 .5' &&
 		wrong 'wrong:2: class "a": the weight "nan" is no number' "$heads" 'a 1 nan .5' &&
+		wrong 'the weight of each class is 0' "$heads" 'a 1 0 .5' &&
 		wrong 'wrong:2: class "a": the frequency "0" is not above 0' "$heads" 'a 0 1 .5' &&
 		wrong 'wrong:2: class "a": the frequency "inf" is too large' "$heads" 'a inf 1 .5' &&
 		wrong 'wrong:2: class "a": the duty .* "1.5" is not from 0 to 1' "$heads" 'a 1 1 1.5' &&
@@ -70,7 +71,7 @@ wrong_tables() {
 wrong_budgets() {
 	table 1 1 1 1 1 && tap_says 2 'it needs a budget' evspace plan servers && tap_says 2 'give --budget PERCENT alone' evspace plan --budget 1 --t-report 1 &&
 		tap_says 2 'are two budgets' evspace plan servers --budget 1 --max-frequency 1 && tap_says 2 'needs --t-report' evspace plan servers --budget 1 &&
-		tap_says 2 'not above 0' evspace plan servers --max-frequency 0 && tap_says 2 'no number' evspace plan servers --budget x% &&
+		tap_says 2 'not above 0' evspace plan servers --max-frequency 0 && tap_says 2 'is not a share' evspace plan servers --budget x% &&
 		tap_says 2 'none: No such file' evspace plan none --max-frequency 1 && tap_says 2 'goes with --reduce' evspace plan servers --budget 1 --t-report 1us --t-detect 1us &&
 		printf '%s\n' 'class frequency weight duty minimum' 'a 100 1 .5 50' >few && tap_says 1 'no plan keeps the budget' evspace plan few --max-frequency 10 &&
 		tap_says 1 'no plan keeps the budget: .* take 50 Hz' evspace plan few --max-frequency 10 --reduce

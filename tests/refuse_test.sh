@@ -88,6 +88,26 @@ tap_case "an option without its value" usage "--connect takes a value, which is 
 tap_case "... of several that are alike" usage "--run takes a value, which is missing" evspace profile save lab --run
 tap_case "a class that is no option" usage "write: evspace collect --class p2p@world off" evspace collect p2p@world off
 tap_case "an option with a value too many" usage "--json takes no value" evspace events --json=1
+# What is no budget, weight, frequency or time; each says what is.
+for budget in 0 -1% nan inf 101% 1%,all ''; do
+	for command in heartbeat events 'view rates' plan; do
+		tap_case "evspace $command: a budget of '$budget'" usage "--budget: '$budget' is not a share; write percent above 0 and up to 100" \
+			evspace $command --budget "$budget"
+	done
+done
+for weight in 0 -1 nan; do
+	tap_case "a consumer's weight of $weight" usage "'$weight' is not a weight; write a number from 0.01 to 100" evspace heartbeat --weight "$weight"
+done
+for weight in -1 nan; do
+	tap_case "a class's weight of $weight" usage "the weight \"$weight\" is " evspace plan --budget 1% --weight p2p="$weight"
+	tap_case "the same of its least frequency" usage "the minimum \"$weight\" is " evspace plan --budget 1% --minimum p2p="$weight"
+done
+for rate in 0 -1 nan; do
+	tap_case "a rate of $rate" usage "'$rate' is not a rate; write waves per second" evspace tune --rates 10,"$rate"
+done
+tap_case "a frequency of 0" usage "the frequency \"0\" is not above 0" evspace plan table --max-frequency 0
+tap_case "an experiment of no time" usage "--ab: it must be longer than that, such as 500ms" evspace perturb --ab 0
+tap_case "... or with blocks of none" usage "--block: it must be longer than that" evspace tune --block 0s
 tap_case "evspace map alone lists what there is" usage "check, show, suggest, discover, diff, apply or rollback" evspace map
 tap_case "evspace map: a letter missing" usage "did you mean 'suggest'?" evspace map sugest maps
 tap_case "a channel that is none" usage 'not a channel; did you mean `/**/p2p.MPI_Send`' evspace events --select '/**/p2pp.MPI_Send'

@@ -166,6 +166,15 @@ static void rows_add(struct option_table *rows, const struct option_row *row, un
 	}
 }
 
+static int time_take(const struct option_row *row, const char *value, uint64_t *ns, struct error *e)
+{
+	if (quantity_duration(value, QUANTITY_SECONDS, ns, e))
+		return -1;
+	return row->kind == OPTION_SPAN && !*ns
+		       ? errorf(e, "it must be longer than that, such as 500ms")
+		       : 0;
+}
+
 static int row_take(const struct option_row *row, void *into, const char *value, struct error *e)
 {
 	char *at = (char *)into + row->at;
@@ -185,7 +194,8 @@ static int row_take(const struct option_row *row, void *into, const char *value,
 	case OPTION_COUNT:
 		return quantity_count(value, 1, row->most, (unsigned *)(void *)at, e);
 	case OPTION_TIME:
-		return quantity_duration(value, QUANTITY_SECONDS, (uint64_t *)(void *)at, e);
+	case OPTION_SPAN:
+		return time_take(row, value, (uint64_t *)(void *)at, e);
 	}
 	return 0;
 }

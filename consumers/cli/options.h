@@ -24,6 +24,7 @@ enum option_kind {
 	OPTION_TEXT,  /* const char *, valid until the process ends */
 	OPTION_COUNT, /* unsigned, from 1 to row->most */
 	OPTION_TIME,  /* uint64_t, in ns; a number without unit means seconds */
+	OPTION_SPAN,  /* the same, above 0 */
 };
 
 /** Stores @value in the command's struct. Returns 0, or -1 with @e, which says what is valid. */

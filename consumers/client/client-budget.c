@@ -143,10 +143,12 @@ static void trial_ended(void *arg, const char *why)
 
 static const struct client_trial_events trial_events = {trial_pair, trial_ended};
 
-/* Is there need for one? Nobody else can switch modes meanwhile. */
+/* Is there need for one? Nobody else can switch modes meanwhile. Before it is known what a wave
+ * takes its blocks would be made for a rate that is not the one to come. */
 static bool budget_tries(const struct client_budget *k)
 {
-	return clock_mono_ns() >= k->rest_ns && (k->c->share > 0 || !budget_fits(&k->budget));
+	return clock_mono_ns() >= k->rest_ns && k->direct.wave_s > 0 &&
+	       (k->c->share > 0 || !budget_fits(&k->budget));
 }
 
 /* ---- turns ---- */

@@ -29,8 +29,8 @@ enum { ARM_QUIET, ARM_LOOKS, ARMS };
 #define TURN_S 1.0
 #define LOOKS  4u
 
-/* Asks that are remembered, and blocks. */
-#define ASKS   1024u
+/* Asks that are remembered, and blocks: those of the greatest rate until a block is told. */
+#define ASKS   32768u
 #define LOOKED 16u
 
 /* In blocks without looks there may be this part of those with them: the borders are guessed. */

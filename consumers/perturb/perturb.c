@@ -53,10 +53,10 @@ static const char perturb_more[] =
 	"  evspace perturb --ab 5m --view heartbeat --rate 25 --json\n";
 
 static const struct option_row perturb_rows[] = {
-	{"ab", "TIME", OPTION_TIME, .at = offsetof(struct experiment, ab_ns),
+	{"ab", "TIME", OPTION_SPAN, .at = offsetof(struct experiment, ab_ns),
 	 .help = "make the experiment, for so long; without it, measure directly, twice for "
 		 "--duration, else 2s"},
-	{"block", "TIME", OPTION_TIME, .at = offsetof(struct experiment, block_ns),
+	{"block", "TIME", OPTION_SPAN, .at = offsetof(struct experiment, block_ns),
 	 .help = "how long a block is to be, about; else 1s"},
 	{0},
 };

@@ -154,6 +154,8 @@ int planning_live(struct planning *p)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	code = live_read(p);
+	if (code == EXIT_FINE && !p->print_table)
+		code = plan_weighs(p);
 	if (code == EXIT_FINE)
 		code = p->print_table ? print_table(p) : p->apply ? live_apply(p) : plan_probing(p);
 	plan_live_free(p->live);

@@ -51,17 +51,22 @@ struct reading {
 int plan_number(const char *text, const char *what, double least, double most, double *number,
 		struct error *e)
 {
-	char quoted[UTF8_QUOTED], *end;
+	char quoted[UTF8_QUOTED], range[48], *end;
 	double n;
 
+	if (most < DBL_MAX)
+		snprintf(range, sizeof(range), "from %g to %g", least, most);
+	else
+		snprintf(range, sizeof(range), "%s", least > 0 ? "above 0" : "from 0 on");
 	errno = 0;
 	n = strtod(text, &end);
 	if (end == text || *end || isnan(n))
-		return errorf(e, "the %s %s is no number", what, utf8_quote(text, quoted));
+		return errorf(e, "the %s %s is no number; write one %s", what,
+			      utf8_quote(text, quoted), range);
 	if (n < least || n > most || !isfinite(n)) {
 		if (most < DBL_MAX)
-			return errorf(e, "the %s %s is not from %g to %g", what,
-				      utf8_quote(text, quoted), least, most);
+			return errorf(e, "the %s %s is not %s", what, utf8_quote(text, quoted),
+				      range);
 		return errorf(e, "the %s %s is %s", what, utf8_quote(text, quoted),
 			      !isfinite(n) && n > 0 ? "too large"
 			      : least > 0	    ? "not above 0"

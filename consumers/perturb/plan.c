@@ -68,19 +68,7 @@ static int max_frequency_take(void *into, const char *value, struct error *e)
 
 static int budget_take(void *into, const char *value, struct error *e)
 {
-	struct planning *p = into;
-	char number[32];
-	size_t length = strlen(value);
-
-	if (length > 0 && value[length - 1] == '%')
-		length--;
-	if (length >= sizeof(number))
-		return errorf(e, "it is no share in percent");
-	snprintf(number, sizeof(number), "%.*s", (int)length, value);
-	if (plan_number(number, "percentage", DBL_MIN, DBL_MAX, &p->budget, e))
-		return -1;
-	p->budget /= 100;
-	return 0;
+	return quantity_share(value, &((struct planning *)into)->budget, e);
 }
 
 static int t_report_take(void *into, const char *value, struct error *e)
@@ -242,6 +230,16 @@ static int plan_read(struct planning *p)
 	p->limits.t_sampling = p->max_hz > 0 ? 1 : p->t_sampling > 0 ? p->t_sampling : p->t_report;
 	p->limits.t_detect = p->t_detect;
 	return EXIT_FINE;
+}
+
+/* Does anything tell something? Returns EXIT_FINE, or the exit code after a message. */
+int plan_weighs(const struct planning *p)
+{
+	for (size_t i = 0; i < p->table.n; i++)
+		if (p->table.classes[i].weight > 0)
+			return EXIT_FINE;
+	return plan_end(EXIT_USAGE, "the weight of each class is 0, so that no plan tells "
+				    "anything: give what matters a weight above 0");
 }
 
 /* What the whole table takes if all of it is traced. */
@@ -481,6 +479,8 @@ static int plan_do(struct planning *p)
 	if (p->common.n_words == 0)
 		return planning_live(p);
 	code = plan_read(p);
+	if (code == EXIT_FINE)
+		code = plan_weighs(p);
 	if (code != EXIT_FINE)
 		return code;
 	return p->reduce ? plan_reduced(p) : plan_probing(p);

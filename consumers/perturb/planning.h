@@ -31,6 +31,11 @@ char *plan_names(const struct planning *p, const bool *traced, bool which);
 /** The same as JSON. */
 json_t *plan_json_classes(const struct planning *p, const bool *traced, bool which);
 
+/** Has any class of the table a weight above 0? Returns EXIT_FINE, or the exit code after a
+ * message.
+ */
+int plan_weighs(const struct planning *p);
+
 /** Find plans of the table by problem 2, and print them. Returns the exit code. */
 int plan_probing(const struct planning *p);
 

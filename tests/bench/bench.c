@@ -83,6 +83,7 @@ void bench_parse(int argc, char **argv, struct bench_options *o, const struct be
 		case 'q':
 			o->seconds = quick->seconds;
 			o->rounds = quick->rounds;
+			o->quick = true;
 			break;
 		case 'c':
 			o->only = optarg;

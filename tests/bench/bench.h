@@ -15,6 +15,7 @@ struct bench_options {
 	double seconds;	  /* that one measurement takes */
 	unsigned rounds;  /* of measurements that are compared */
 	const char *only; /* the one case that is asked for; NULL: all */
+	bool quick;	  /* a first look: cases that tell least may be left out */
 };
 
 /**

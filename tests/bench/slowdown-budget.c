@@ -14,7 +14,8 @@
 #include "tests/bench/slowdown.h"
 
 #define RANKS 4
-#define HOSTS 2 /* of a cluster */
+#define HOSTS 2	 /* of a cluster */
+#define PART  20 /* a pair of runs for so many rounds */
 
 #define HPCC_INPUT "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
@@ -40,8 +41,8 @@ struct kept {
 	const struct bench_options *o;
 	const struct program *what;
 	double percent;
-	unsigned runs;	/* so far: each has a name of its own */
-	double rate_hz; /* of the last consumer */
+	unsigned runs; /* so far: each has a name of its own */
+	struct slowdown *s;
 };
 
 static const char *built(char *path, size_t n)
@@ -70,24 +71,40 @@ static pid_t consumer_start(struct kept *k, const char *run, struct error *e)
 	return bench_start((char *const *)(uintptr_t)argv, log, e);
 }
 
-/* The rate that it may look at in the end, of what it says on stderr. */
-static double consumer_rate(const struct kept *k)
+/* The number after @name in @line; NAN if there is none. */
+static double number_after(const char *line, const char *name)
 {
-	char path[160], line[8192];
-	double rate_hz = 0;
+	const char *at = strstr(line, name);
+	char *end = NULL;
+	double x = at ? strtod(at + strlen(name), &end) : NAN;
+
+	return at && end != at + strlen(name) ? x : NAN;
+}
+
+/* What it says in the end: the rate that it may look at, and of all the time the one that came and
+ * what that has cost. */
+static void consumer_read(const struct kept *k)
+{
+	struct slowdown *s = k->s;
+	char path[160], *line = NULL;
+	size_t size = 0;
 	FILE *log;
 
 	snprintf(path, sizeof(path), "%s/consumer.log", k->bed.dir);
 	log = fopen(path, "re");
-	while (log && fgets(line, sizeof(line), log)) {
-		const char *at = strstr(line, "up to ");
-
-		if (strstr(line, "budget ") && at)
-			rate_hz = strtod(at + strlen("up to "), NULL);
+	while (log && getline(&line, &size, log) > 0) {
+		if (strstr(line, ": budget "))
+			s->allowed_hz = number_after(line, "up to ");
+		if (!strstr(line, "\"type\":\"cost\""))
+			continue;
+		s->rate_hz = number_after(line, "\"rate_hz\":");
+		s->said = 100 * number_after(line, "\"measured\":");
+		s->said_low = 100 * number_after(line, "\"measured_low\":");
+		s->said_high = 100 * number_after(line, "\"measured_high\":");
 	}
+	free(line);
 	if (log)
 		fclose(log);
-	return rate_hz;
 }
 
 /* ---- runs ---- */
@@ -144,10 +161,10 @@ static int run_one(struct kept *k, bool watched, double *speed, struct error *e)
 	result = bench_run(argv, log, e);
 	*speed = strcmp(k->what->word, "hpcc") == 0 ? 1 / (bench_seconds() - since)
 						    : steps_a_second(k);
-	if (watched)
+	if (watched) {
 		bench_end(consumer, SIGINT);
-	if (watched)
-		k->rate_hz = consumer_rate(k);
+		consumer_read(k);
+	}
 	if (result == 0 && *speed <= 0)
 		return errorf(e, "it has not said how fast it was");
 	return result;
@@ -155,12 +172,13 @@ static int run_one(struct kept *k, bool watched, double *speed, struct error *e)
 
 static int budget_one(struct kept *k, struct error *e)
 {
-	unsigned n = k->o->rounds < 100 ? k->o->rounds : 5;
-	struct slowdown s = {
-		.kind = "budget", .program = k->what->name, .percent = k->percent, .rounds = n};
+	unsigned n = k->o->rounds < 2 * PART ? 1 : k->o->rounds / PART;
+	struct slowdown s = slowdown_of("budget", k->what->name, k->percent);
 	double *slowdown = memory_new(n, sizeof(*slowdown)), with = 1, alone = 1;
 	int result = 0;
 
+	k->s = &s;
+	s.rounds = n;
 	for (unsigned i = 0; i < n && result == 0; i++) {
 		/* in turn first: what drifts goes into both */
 		result = run_one(k, i % 2 == 0, i % 2 == 0 ? &with : &alone, e);
@@ -172,7 +190,6 @@ static int budget_one(struct kept *k, struct error *e)
 		s.estimate = figures_median(slowdown, n);
 		figures_interval(slowdown, n, &s.low, &s.high);
 		s.covered = s.estimate <= s.percent;
-		s.rate_hz = k->rate_hz;
 		slowdown_print(&s, k->o->json);
 	}
 	free(slowdown);
@@ -202,7 +219,7 @@ int slowdown_budgets(const struct bench_options *o, struct error *e)
 	bench_mpi();
 	result = kept_begin(&k, e);
 	for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
-		for (size_t p = 0; p < 4 && result == 0; p++) {
+		for (size_t p = o->quick; p < (o->quick ? 2 : 4) && result == 0; p++) {
 			k.what = &programs[i];
 			k.percent = percents[p];
 			if (!o->only || strcmp(o->only, "budget") == 0 ||

@@ -166,9 +166,7 @@ static int perturb_run(const struct planted *p, double seconds, struct slowdown 
 static int planted_one(struct planted *p, double percent, const struct bench_options *o,
 		       struct error *e)
 {
-	struct slowdown s = {.kind = percent > 0 ? "planted" : "aa",
-			     .program = p->what->name,
-			     .percent = percent};
+	struct slowdown s = slowdown_of(percent > 0 ? "planted" : "aa", p->what->name, percent);
 	int result = program_start(p, percent, e);
 
 	if (result == 0)

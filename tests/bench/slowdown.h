@@ -16,8 +16,15 @@ struct slowdown {
 	double estimate, low, high;
 	bool covered;	 /* the interval holds what was planted; or the estimate keeps the budget */
 	unsigned rounds; /* pairs of blocks, or of runs */
-	double rate_hz;	 /* waves a second that came; 0: nobody looked */
+	/* where somebody looked, of the last run: waves a second that came, and that its budget
+	 * allowed in the end; and what its own experiment says that it cost, in percent; NAN:
+	 * nobody did, or it says nothing */
+	double rate_hz, allowed_hz;
+	double said, said_low, said_high;
 };
+
+/** One of which nothing is known yet. */
+struct slowdown slowdown_of(const char *kind, const char *program, double percent);
 
 /** Print it, as a line of a table or of JSON. */
 void slowdown_print(const struct slowdown *s, bool json);
