@@ -40,7 +40,7 @@ static int wish_read(struct wish *wish, const struct evspace_element_plan *plan,
 	if (!plan->name)
 		return errorf(e, "an element has a name");
 	if (plan->fields && fields_parse(&wish->fields, plan->fields, e) < 0)
-		return error_prefix(e, "element %.70s: ", plan->name);
+		return error_prefix(e, "element %.70s", plan->name);
 	if (plan->fields && plan->bytes && plan->bytes != wish->fields.bytes)
 		return errorf(e,
 			      "element %.70s: its fields are %u bytes, and the struct has %zu: say "
