@@ -41,7 +41,7 @@ is_alone() {
 }
 
 is_killed() {
-	bed_start killed evspace perturb --run iterate --ab 1s --block 100ms
+	bed_start killed evspace perturb --run iterate --ab 5s --block 100ms
 	bed_until eval 'modes | grep -q trial' && bed_kill KILL killed && bed_wait killed
 }
 
