@@ -2,7 +2,9 @@
 /* Tests elements of programs by their library alone, with processes that are killed, elements that
  * are full, and types that differ. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -35,9 +37,22 @@ static int end(pid_t pid, int number)
 	return status;
 }
 
-static void nap_us(long us)
+/* Waits until @pid sleeps: in its element, as it does nowhere else. */
+static void until_asleep(pid_t pid)
 {
-	nanosleep(&(struct timespec){.tv_nsec = us * 1000}, NULL);
+	char path[64], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	while (state != 'S' && state != 'Z') {
+		FILE *stat = fopen(path, "re");
+
+		sched_yield();
+		if (!stat)
+			return;
+		if (fscanf(stat, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		fclose(stat);
+	}
 }
 
 /* ---- reading and writing ---- */
@@ -158,7 +173,7 @@ static void put_after_a_while(const char *name)
 {
 	struct evspace_element *out = bed_make(name, 10, 0);
 
-	nap_us(20000);
+	until_asleep(getppid());
 	for (uint64_t n = 0; n < 3; n++)
 		bed_put(out, n);
 }
@@ -200,7 +215,7 @@ static void removed_elements_wake(void)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
 	pid = start(waits, "removed");
-	nap_us(10000);
+	until_asleep(pid);
 	bed_path("removed", path);
 	CU_ASSERT_EQUAL(unlink(path), 0);
 	CU_ASSERT_EQUAL(end(pid, 0), 0);
@@ -257,11 +272,10 @@ static bool has_readers(struct evspace_element *e, unsigned n)
 {
 	struct evspace_element_state state;
 
-	for (int i = 0; i < 10000; i++) {
+	for (time_t end = time(NULL) + 10; time(NULL) < end; sched_yield()) {
 		evspace_element_look(e, &state);
 		if (state.readers == n)
 			return true;
-		nap_us(1000);
 	}
 	return false;
 }
@@ -313,7 +327,7 @@ static void killed_readers_hold_nobody(void)
 	CU_ASSERT_TRUE_FATAL(has_readers(out, 1));
 	pids[1] = fork();
 	if (pids[1] == 0) {
-		nap_us(30000);
+		until_asleep(getppid());
 		kill(pids[0], SIGKILL);
 		_exit(0);
 	}
@@ -351,9 +365,9 @@ static void killed_writers_tear_nothing(void)
 	for (int i = 0; i < 40; i++) {
 		pid_t pid = start(writes_for_ever, "torn");
 
-		while (bed_written("torn") == before)
-			nap_us(100);
-		nap_us(i * 37);
+		/* at another moment of a write each time */
+		while (bed_written("torn") <= before + (uint64_t)i * 37)
+			sched_yield();
 		end(pid, SIGKILL);
 		before = bed_written("torn");
 		while (evspace_element_next(in, &t, &about, 0) == 1) {
@@ -378,7 +392,7 @@ static void lapped_readers_tear_nothing(void)
 	pid_t pid = start(writes_for_ever, "lapped");
 
 	while (bed_written("lapped") == 0)
-		nap_us(1000);
+		sched_yield();
 	in = bed_open("lapped");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(in);
 	for (int i = 0; i < 20000; i++) {
