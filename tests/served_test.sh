@@ -114,12 +114,13 @@ damaged() {
 
 # A file that is cut while it is read ends nothing but the reading.
 cut_short() {
-	evspace element make whole --run night --fields 'n u64' && evspace element write whole n=1 || return
+	evspace element make whole --run night --fields 'n u64' "$@" && evspace element write whole n=1 || return
+	: >"$tap_dir/whole"
 	evspace element read whole --follow >"$tap_dir/whole" 2>"$tap_dir/err" &
 	reader=$!
 	bed_until [ -s "$tap_dir/whole" ] && truncate -s 0 "$EVSPACE_DIR/night/whole.elem" || return
 	wait "$reader"
-	[ $? = 1 ] && tap_printed "$tap_dir/err" -- 'its file is damaged, or was cut short'
+	[ $? = 1 ] && tap_printed "$tap_dir/err" -- 'its file is damaged, or was cut short' && evspace purge --all --force
 }
 
 tap_case "an element is made, written and read" made_and_read
@@ -131,4 +132,5 @@ tap_case "a writer waits for readers, as long as they live" waits_for_readers
 tap_case "they are purged, unless somebody has one open" purged
 tap_case "files that lie are refused" damaged
 tap_case "a file that is cut while it is read" cut_short
+tap_case "... also by one for whom its writer would wait" cut_short --patience 500us
 tap_done

@@ -383,27 +383,27 @@ static int compare_cost(const void *a, const void *b)
 size_t lateness_often(const struct lateness *l, double least, struct late_often *found, size_t room)
 {
 	/* all members are judged */
-	double alpha = (1 - l->confidence) / (1.0 + HASH_COUNT(l->members));
+	double z = proportion_deviations(1 - (1 - l->confidence) / (1.0 + HASH_COUNT(l->members)));
 	size_t n = 0;
 
 	for (const struct member_row *p = l->members; p; p = p->hh.next) {
 		const struct lateness_member *s = &p->sums;
-		struct late_often often = {
-			.member = s,
-			.share = proportion_of(s->times, s->of->meetings, 1 - alpha),
-			.late_ns = middle_value(&s->late_ns),
-			.error_ns = s->error_ns / (double)s->times,
-			.cost = lateness_share(l, s->caused_ns),
-		};
+		struct late_often often = {.member = s, .cost = lateness_share(l, s->caused_ns)};
 
-		/* by chance, all of a meeting's members are it equally often */
-		if (s->times == 0 || often.cost < least ||
-		    often.share.low <= (double)s->of->meetings / (double)s->of->members)
+		if (s->times == 0 || often.cost < least)
 			continue;
+		often.share = proportion_of(s->times, s->of->meetings, z);
+		/* by chance, all of a meeting's members are it equally often */
+		if (often.share.low <= (double)s->of->meetings / (double)s->of->members)
+			continue;
+		often.late_ns = middle_value(&s->late_ns);
+		often.error_ns = s->error_ns / (double)s->times;
 		if (n < room)
 			found[n++] = often;
 		else if (compare_cost(&found[room - 1], &often) > 0)
 			found[room - 1] = often;
+		else
+			continue;
 		if (n == room)
 			qsort(found, n, sizeof(*found), compare_cost);
 	}

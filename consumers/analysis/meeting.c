@@ -278,7 +278,7 @@ static bool is_over(struct meetings *m, struct circle *c, struct meeting_open **
 static bool is_possible(const struct arrival *a)
 {
 	return a->start_ns > -TIME_MOST && a->end_ns >= a->start_ns && a->end_ns < TIME_MOST &&
-	       a->error_ns >= 0;
+	       a->error_ns >= 0 && a->error_ns < TIME_MOST;
 }
 
 void meetings_add(struct meetings *m, const struct meeting_key *key, const struct arrival *a)

@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-/* How many standard deviations away a normal value is at most, with this confidence. */
-static double deviations(double confidence)
+double proportion_deviations(double confidence)
 {
 	double low = 0, high = 38; /* erfc() is 0 there */
 
@@ -20,9 +19,9 @@ static double deviations(double confidence)
 	return high;
 }
 
-struct proportion proportion_of(uint64_t times, uint64_t n, double confidence)
+struct proportion proportion_of(uint64_t times, uint64_t n, double z)
 {
-	double z = deviations(confidence), count = (double)n, share, middle, half;
+	double count = (double)n, share, middle, half;
 
 	if (n == 0)
 		return (struct proportion){0, 0, 1};

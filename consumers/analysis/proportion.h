@@ -10,8 +10,12 @@ struct proportion {
 	double share, low, high;
 };
 
-/** @times of @n, with @confidence (0.95): Wilson's interval (Brown, Cai, DasGupta, Interval
- * estimation for a binomial proportion, 2001). Of none nothing is known: 0 to 1. */
-struct proportion proportion_of(uint64_t times, uint64_t n, double confidence);
+/** How many standard deviations away a normal value is at most, with @confidence (0.95). */
+double proportion_deviations(double confidence);
+
+/** @times of @n, with the confidence of @z standard deviations: Wilson's interval (Brown, Cai,
+ * DasGupta, Interval estimation for a binomial proportion, 2001). Of none nothing is known: 0 to 1.
+ */
+struct proportion proportion_of(uint64_t times, uint64_t n, double z);
 
 #endif

@@ -54,11 +54,11 @@ static const char *const actions[] = {"list", "make", "write", "read", "wait"};
 
 struct element_command {
 	struct common common;
+	enum action action;
 	const char *run, *type;
 	unsigned capacity;
 	uint64_t patience_ns, timeout_ns; /* 0: not said */
 	bool newest, follow;
-	/* the element */
 	struct evspace_element *element;
 	struct evspace_element_state state;
 	struct fields fields;
@@ -73,14 +73,14 @@ static const struct option_row element_rows[] = {
 		 "i32, u32, i64, u64, f32, f64 and text"},
 	{"capacity", "N", OPTION_COUNT, .at = offsetof(struct element_command, capacity),
 	 .most = 16777216, .help = "make: tuples that it holds; default 200"},
-	{"patience", "TIME", OPTION_TIME, .at = offsetof(struct element_command, patience_ns),
+	{"patience", "TIME", OPTION_SPAN, .at = offsetof(struct element_command, patience_ns),
 	 .help = "make: how long its writer waits for readers when it is full; default: it does "
 		 "not, and overwrites the oldest"},
 	{"newest", .at = offsetof(struct element_command, newest),
 	 .help = "read: only the newest tuple"},
 	{"follow", .at = offsetof(struct element_command, follow),
 	 .help = "read: go on with what is written"},
-	{"timeout", "TIME", OPTION_TIME, .at = offsetof(struct element_command, timeout_ns),
+	{"timeout", "TIME", OPTION_SPAN, .at = offsetof(struct element_command, timeout_ns),
 	 .help = "wait, and read --follow: how long to wait for a tuple; default: for ever"},
 	{0},
 };
@@ -130,7 +130,6 @@ static int run_find(struct element_command *c, const struct store *store, const 
 	return EXIT_USAGE;
 }
 
-/* Opens the store of this host. */
 static int store_open(struct store *store)
 {
 	char base[FOLDER_BASE];
@@ -162,15 +161,21 @@ static int run_choose(struct element_command *c)
 
 /* ---- opening ---- */
 
+/* As milliseconds, one at least. */
+static int ms_of(uint64_t ns)
+{
+	uint64_t ms = ns / 1000000 + (ns % 1000000 != 0);
+
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
 static int command_open(struct element_command *c, bool write)
 {
-	const struct evspace_element_plan plan = {
-		.name = c->common.words[1],
-		.run = c->run,
-		.fields = c->type,
-		.capacity = c->capacity,
-		.wait_ms = c->patience_ns / 1000000 < INT_MAX ? (int)(c->patience_ns / 1000000)
-							      : INT_MAX};
+	const struct evspace_element_plan plan = {.name = c->common.words[1],
+						  .run = c->run,
+						  .fields = c->type,
+						  .capacity = c->capacity,
+						  .wait_ms = ms_of(c->patience_ns)};
 	char why[1024] = "";
 
 	c->element = write ? evspace_element_make(&plan, why, sizeof(why))
@@ -262,18 +267,9 @@ struct taking {
 	int timeout_ms;
 };
 
-static int take_next(void *arg)
+static int take_next(struct taking *t)
 {
-	struct taking *t = arg;
-
 	return evspace_element_next(t->c->element, t->tuple, &t->about, t->timeout_ms);
-}
-
-static int take_newest(void *arg)
-{
-	struct taking *t = arg;
-
-	return evspace_element_newest(t->c->element, t->tuple, &t->about);
 }
 
 static void tuple_json(const struct taking *t)
@@ -308,7 +304,7 @@ static void tuple_show(const struct taking *t)
 	fflush(stdout);
 }
 
-static int taking_failed(void)
+static int use_failed(void)
 {
 	fprintf(stderr, "evspace element: %s\n",
 		errno == ESTALE	  ? "it was removed"
@@ -320,9 +316,7 @@ static int taking_failed(void)
 
 static int timeout_of(const struct element_command *c)
 {
-	uint64_t ms = c->timeout_ns / 1000000;
-
-	return !c->timeout_ns ? -1 : ms < INT_MAX ? (int)ms : INT_MAX;
+	return c->timeout_ns ? ms_of(c->timeout_ns) : -1;
 }
 
 /* What it holds, and with --follow what comes. */
@@ -332,19 +326,19 @@ static int command_read(struct element_command *c)
 	int rc;
 
 	if (c->newest) {
-		rc = segment_guarded(take_newest, &t);
+		rc = evspace_element_newest(c->element, t.tuple, &t.about);
 		if (rc > 0)
 			tuple_show(&t);
-		return rc < 0 ? taking_failed() : rc > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
+		return rc < 0 ? use_failed() : rc > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
 	}
 	t.timeout_ms = c->follow ? timeout_of(c) : 0;
 	/* what is written meanwhile is for --follow */
-	while ((rc = segment_guarded(take_next, &t)) > 0) {
+	while ((rc = take_next(&t)) > 0) {
 		tuple_show(&t);
 		if (!c->follow && t.about.number + 1 >= c->state.written)
 			return EXIT_FINE;
 	}
-	return rc < 0 ? taking_failed() : c->follow ? EXIT_BAD_NEWS : EXIT_FINE;
+	return rc < 0 ? use_failed() : c->follow ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
 /* The first tuple that is written from now on. */
@@ -354,11 +348,11 @@ static int command_wait(struct element_command *c)
 	int rc;
 
 	do
-		rc = segment_guarded(take_next, &t);
+		rc = take_next(&t);
 	while (rc > 0 && t.about.number < c->state.written);
 	if (rc > 0)
 		tuple_show(&t);
-	return rc < 0 ? taking_failed() : rc > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
+	return rc < 0 ? use_failed() : rc > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
 }
 
 /* ---- listing ---- */
@@ -391,6 +385,30 @@ static const struct table_column list_columns[] = {
 	{.least = 8},	       {.least = 8},	      {.pad = 8},   {.pad = 10},
 	{.pad = 6, .drop = 2}, {.pad = 7, .drop = 1}, {.least = 12}};
 
+/* An element that is shown. */
+struct listing {
+	const struct evspace_element_plan *plan;
+	struct table *table;
+	bool json;
+};
+
+static int element_show(void *arg)
+{
+	const struct listing *l = arg;
+	struct evspace_element *element = evspace_element_open(l->plan, NULL, 0);
+	struct evspace_element_state state;
+
+	if (!element)
+		return -1;
+	evspace_element_look(element, &state);
+	if (l->json)
+		list_json(&state);
+	else
+		list_row(l->table, &state);
+	evspace_element_close(element);
+	return 0;
+}
+
 static int command_list(struct element_command *c)
 {
 	static const char *const heads[] = {"RUN",    "ELEMENT", "HELD",  "WRITTEN",
@@ -405,20 +423,10 @@ static int command_list(struct element_command *c)
 	table_heads(&t, list_columns, heads, sizeof(heads) / sizeof(heads[0]));
 	TAILQ_FOREACH (m, &store.elements, link) {
 		const struct evspace_element_plan plan = {.name = m->file.said.name, .run = m->run};
-		struct evspace_element *element;
-		struct evspace_element_state state;
+		struct listing l = {&plan, &t, c->common.json};
 
-		if (c->run && strcmp(c->run, m->run) != 0)
-			continue;
-		element = evspace_element_open(&plan, NULL, 0);
-		if (!element)
-			continue;
-		evspace_element_look(element, &state);
-		if (c->common.json)
-			list_json(&state);
-		else
-			list_row(&t, &state);
-		evspace_element_close(element);
+		if (!c->run || strcmp(c->run, m->run) == 0)
+			(void)segment_guarded(element_show, &l);
 	}
 	if (!c->common.json)
 		table_print(&t, stdout);
@@ -446,9 +454,11 @@ static const char *words_wrong(const struct element_command *c, int action)
 	return NULL;
 }
 
-static int action_run(struct element_command *c, int action)
+/* All but listing. A file that is cut meanwhile ends the command. */
+static int action_do(void *arg)
 {
-	int code = run_choose(c);
+	struct element_command *c = arg;
+	int code = run_choose(c), action = c->action;
 
 	if (code == EXIT_FINE)
 		code = command_open(c, action == MAKE || action == WRITE);
@@ -482,5 +492,9 @@ int element_main(int argc, char **argv)
 		fprintf(stderr, "evspace element: %s; try --help\n", wrong);
 		return EXIT_USAGE;
 	}
-	return action == LIST ? command_list(&c) : action_run(&c, action);
+	if (action == LIST)
+		return command_list(&c);
+	c.action = (enum action)action;
+	code = segment_guarded(action_do, &c);
+	return code < 0 ? use_failed() : code;
 }

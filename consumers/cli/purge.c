@@ -104,8 +104,25 @@ static void keep_run(struct purge *p, const char *run, char *why)
 	free(why);
 }
 
+/* Time since one of its elements was used; 0 while somebody has one open. */
+static uint64_t elements_idle_ns(const struct purge *p, const struct store_run *run)
+{
+	const struct store_element *m;
+	uint64_t least = UINT64_MAX;
+
+	TAILQ_FOREACH (m, &p->store.elements, link) {
+		uint64_t age =
+			strcmp(m->run, run->name) == 0 ? store_element_age(&p->store, m) : least;
+
+		if (age < least)
+			least = age;
+	}
+	return least;
+}
+
 static void purge_run(struct purge *p, const struct store_run *run, bool named)
 {
+	uint64_t idle_ns = run->elements && !p->force ? elements_idle_ns(p, run) : UINT64_MAX;
 	char age[UNIT_TEXT];
 
 	if (run->alive && !p->force) {
@@ -120,15 +137,15 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 			memory_copy("it has mirrors of processes that live on other nodes; end the "
 				    "program first, or --force"));
 		p->bad_news |= named;
-	} else if (run->elements && !run->elements_idle_ns && !p->force) {
+	} else if (idle_ns == 0) {
 		keep_run(p, run->name,
 			 memory_copy("a program has one of its elements open (evspace element "
 				     "list); end that first, or --force"));
 		p->bad_news |= named;
-	} else if (run->elements && run->elements_idle_ns < p->older_than_ns && !p->force) {
+	} else if (idle_ns < p->older_than_ns) {
 		keep_run(p, run->name,
 			 memory_format("its elements were used %s ago",
-				       unit_duration(age, run->elements_idle_ns)));
+				       unit_duration(age, idle_ns)));
 	} else if ((run->processes || run->mirrors) && !run->alive &&
 		   run->idle_ns < p->older_than_ns && !p->force) {
 		keep_run(

@@ -194,46 +194,48 @@ static int compare_ranks(const void *a, const void *b)
 	return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static void muster_learn(struct muster *t, attendance_members *members, void *arg)
+/* NULL: its members are not known. What is kept is bounded by what the client knows. */
+static struct muster *muster_learn(struct attendance *r, uint32_t comm, attendance_members *members,
+				   void *arg)
 {
-	size_t n = members(arg, t->comm, NULL, 0);
+	size_t n = members(arg, comm, NULL, 0);
 	int32_t *ranks = memory_new(n + 1, sizeof(*ranks));
+	struct muster *t = NULL;
 
-	if (n > 0 && n <= INT32_MAX && members(arg, t->comm, ranks, n) == n) {
+	if (n > 0 && n <= INT32_MAX && members(arg, comm, ranks, n) == n) {
+		t = memory_new(1, sizeof(*t));
+		t->comm = comm;
 		t->size = (uint32_t)n;
 		t->places = memory_new(n, sizeof(*t->places));
 		for (size_t i = 0; i < n; i++)
 			t->places[i] = (struct muster_place){ranks[i], (int32_t)i};
 		qsort(t->places, n, sizeof(*t->places), compare_ranks);
+		HASH_ADD(hh, r->musters, comm, sizeof(comm), t);
 	}
 	free(ranks);
+	return t;
 }
 
-static struct muster *muster_of(struct attendance *r, uint32_t comm)
+static struct muster *muster_find(struct attendance *r, uint32_t comm)
 {
 	struct muster *t = r->last_muster;
 
-	if (t && t->comm == comm)
-		return t;
-	HASH_FIND(hh, r->musters, &comm, sizeof(comm), t);
-	if (!t) {
-		t = memory_new(1, sizeof(*t));
-		t->comm = comm;
-		HASH_ADD(hh, r->musters, comm, sizeof(comm), t);
-	}
-	r->last_muster = t;
+	if (!t || t->comm != comm)
+		HASH_FIND(hh, r->musters, &comm, sizeof(comm), t);
 	return t;
 }
 
 int32_t attendance_place(struct attendance *r, uint32_t comm, int32_t rank,
 			 attendance_members *members, void *arg)
 {
-	struct muster *t = muster_of(r, comm);
+	struct muster *t = muster_find(r, comm);
 	const struct muster_place key = {rank, 0}, *seat = NULL;
 
-	if (!t->size)
-		muster_learn(t, members, arg);
-	if (t->size && rank >= 0)
+	if (!t)
+		t = muster_learn(r, comm, members, arg);
+	if (t)
+		r->last_muster = t;
+	if (t && rank >= 0)
 		seat = bsearch(&key, t->places, t->size, sizeof(*t->places), compare_ranks);
 	return seat ? seat->place : -1;
 }

@@ -38,7 +38,7 @@ struct section {
 
 struct scores {
 	size_t most;
-	struct scored *pairs; /* the one that was made first is the first */
+	struct scored *pairs; /* the one that was not used for longest is the first */
 	struct section *sections;
 };
 
@@ -88,16 +88,22 @@ static double median(const double *times)
 	return sorted[SCORE_TIMES / 2];
 }
 
-/* NULL: there is no more room. */
+/* Where there is no room, that goes which was not used for longest. */
 static struct scored *pair_of(struct scores *s, uint32_t process, struct score_region region)
 {
 	const struct pair_key key = {region, process};
 	struct scored *pair;
 
 	HASH_FIND(hh, s->pairs, &key, sizeof(key), pair);
-	if (pair || HASH_COUNT(s->pairs) >= s->most)
-		return pair;
-	pair = memory_new(1, sizeof(*pair));
+	if (pair) {
+		HASH_DEL(s->pairs, pair);
+	} else if (HASH_COUNT(s->pairs) >= s->most) {
+		pair = s->pairs;
+		HASH_DEL(s->pairs, pair);
+		memset(pair, 0, sizeof(*pair));
+	} else {
+		pair = memory_new(1, sizeof(*pair));
+	}
 	pair->key = key;
 	HASH_ADD(hh, s->pairs, key, sizeof(pair->key), pair);
 	return pair;

@@ -14,6 +14,8 @@
 
 /* Time to read what elements hold. */
 #define READ_WITHIN_NS UINT64_C(10000000000)
+/* What goes wrong is kept so many times: a disk has an end. */
+#define SAVED_MOST 20u
 
 static bool folder_make(struct watch *w)
 {
@@ -89,7 +91,7 @@ void watch_save(struct watch *w, const char *kind, const char *text)
 	uint64_t n = 0;
 	FILE *file;
 
-	if (!folder_make(w))
+	if (w->seen > SAVED_MOST || !folder_make(w))
 		return;
 	file = file_open(w, kind, "found.txt");
 	if (file) {
@@ -116,4 +118,8 @@ void watch_save(struct watch *w, const char *kind, const char *text)
 		"last %s\n",
 		kind, w->folder, unit_count(events, n), plural(n, "s"),
 		unit_duration(last, w->last_ns));
+	if (w->seen == SAVED_MOST)
+		fprintf(stderr,
+			"evspace watch: that is %u times; from now on it is said, not kept\n",
+			SAVED_MOST);
 }

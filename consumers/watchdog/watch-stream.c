@@ -13,6 +13,9 @@
 /* Pairs of a rank and a region that are scored, some 300 bytes each. */
 #define SCORES_MOST (1u << 16)
 
+/* Events are taken for so long at a time. */
+#define TAKE_NS UINT64_C(100000000)
+
 /* Who is slower than this, and loses so much of its time by it. */
 #define SLOWER_THAN 0.7
 #define SLOWER_COST 0.05
@@ -107,7 +110,10 @@ static void find_slow(struct watch *w)
 
 void watch_stream_take(struct watch *w)
 {
-	while (w->stream && evspace_next(w->stream, 0) > 0) {
+	const uint64_t until = clock_mono_ns() + TAKE_NS;
+
+	/* more may come than can be taken: the others have their turn, too */
+	while (w->stream && clock_mono_ns() < until && evspace_next(w->stream, 0) > 0) {
 		events_order(&w->order, w->stream);
 		w->drained = w->order.n == 0 && evspace_wave(w->stream)->processes == 0;
 		for (size_t i = 0; i < w->order.n; i++) {

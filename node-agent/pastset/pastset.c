@@ -129,19 +129,21 @@ int pastset_make(int dir, const char *path, const struct pastset_plan *plan, str
 	snprintf(temp, sizeof(temp), "%s.%d.%s.tmp", process_name(who, PROCESS_CONSUMER),
 		 (int)getpid(), plan->name);
 	fd = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	/* one of the same pid may have been killed, in a container */
+	if (fd < 0 && errno == EEXIST && folder_file_is_idle(dir, temp) &&
+	    unlinkat(dir, temp, 0) == 0)
+		fd = openat(dir, temp, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return errorf(e, "cannot make %s/%s: %s", path, temp, strerror(errno));
 	rc = file_fill(fd, dir, path, plan, &header, e);
-	if (rc == 0)
-		rc = renameat2(dir, temp, dir, name, RENAME_NOREPLACE);
+	if (rc == 0 && renameat2(dir, temp, dir, name, RENAME_NOREPLACE) < 0)
+		rc = errorf(e, "%s", errno == EEXIST ? "there is one" : strerror(errno));
 	saved = errno;
 	if (rc < 0)
 		unlinkat(dir, temp, 0);
 	close(fd);
 	errno = saved;
-	return rc == 0 ? 0
-		       : error_prefix(e, "cannot make the element %s in %s%s", plan->name, path,
-				      errno == EEXIST ? ", which has one" : ": ");
+	return rc == 0 ? 0 : error_prefix(e, "cannot make the element %s in %s", plan->name, path);
 }
 
 /* ---- opening ---- */

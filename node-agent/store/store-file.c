@@ -89,6 +89,20 @@ struct store_file *store_file_enter(struct store *store, const char *run, const 
 	return file;
 }
 
+/* It cannot be used, by errno and @e. Returns whether that is to be known: not if it was removed
+ * meanwhile, and only for now if something was short. */
+static bool is_refused(struct store *store, struct store_file *file, const char *run,
+		       const struct error *e)
+{
+	if (errno == ENOENT) {
+		store_file_forget(store, file);
+		return false;
+	}
+	file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+	store_file_refuse(store, file, run, "%.250s", e->text);
+	return true;
+}
+
 static void add_segment(struct store *store, struct store_file *file, const char *run,
 			const char *name)
 {
@@ -97,11 +111,7 @@ static void add_segment(struct store *store, struct store_file *file, const char
 	file->segment = store_segment_open(store, run, name, &e);
 	if (file->segment) {
 		store->index->changed = true;
-	} else if (errno == ENOENT) {
-		store_file_forget(store, file); /* it was removed meanwhile */
-	} else {
-		file->again = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-		store_file_refuse(store, file, run, "%.250s", e.text);
+	} else if (is_refused(store, file, run, &e)) {
 		file->refusal->pid = folder_file(name).pid;
 		file->refusal->rank = folder_file(name).rank;
 		file->refusal->unreadable = true;
@@ -118,7 +128,7 @@ static void add_mirror(struct store *store, struct store_file *file, const char 
 	snprintf(dir, sizeof(dir), "%s/%s", store->base, run);
 	if (mirror_open(&m->mirror, dir, name, &e) < 0) {
 		free(m);
-		store_file_refuse(store, file, run, "%.250s", e.text);
+		(void)is_refused(store, file, run, &e);
 		return;
 	}
 	m->serial = ++store->next_serial;
@@ -136,7 +146,7 @@ static void add_element(struct store *store, struct store_file *file, const char
 	if (file->element)
 		store->index->changed = true;
 	else
-		store_file_refuse(store, file, run, "%.250s", e.text);
+		(void)is_refused(store, file, run, &e);
 }
 
 static void add_refusal(struct store *store, struct store_file *file, const char *run,

@@ -89,13 +89,9 @@ static void add_mirror(struct store_run *run, const struct store_mirror *m)
 		run->idle_ns = died;
 }
 
-static void add_element(const struct store *store, struct store_run *run,
-			const struct store_element *m)
+static void add_element(struct store_run *run, const struct store_element *m)
 {
-	uint64_t age = store_element_age(store, m);
-
-	if (run->elements++ == 0 || age < run->elements_idle_ns)
-		run->elements_idle_ns = age;
+	run->elements++;
 	run->bytes += m->file.size;
 	if (!run->program[0])
 		snprintf(run->program, sizeof(run->program), "%s", m->file.said.program);
@@ -161,7 +157,7 @@ size_t store_runs(const struct store *store, struct store_run **runs)
 	TAILQ_FOREACH (m, &store->mirrors, link)
 		add_mirror(find_or_add(runs, &n, m->mirror.origin.run), m);
 	TAILQ_FOREACH (element, &store->elements, link)
-		add_element(store, find_or_add(runs, &n, element->run), element);
+		add_element(find_or_add(runs, &n, element->run), element);
 	TAILQ_FOREACH (refusal, &store->refusals, link)
 		find_or_add(runs, &n, refusal->run);
 	runs_end(*runs, n);

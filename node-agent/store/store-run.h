@@ -16,7 +16,6 @@ struct store_run {
 	unsigned processes, alive, finished;
 	unsigned mirrors, mirrors_alive; /* elements fetched from other nodes */
 	unsigned elements;		 /* of programs (evspace-element.h) */
-	uint64_t elements_idle_ns;	 /* since one was used, 0 while somebody has one open */
 	int32_t world_size;
 	uint64_t bytes;		     /* of memory */
 	uint64_t events, overflowed; /* tuples written; those without room in any element */

@@ -77,8 +77,9 @@ void child_clock_answer(struct child_clock *clock, const Evspace__Ping *ping)
 	if (ping->got_ns == 0)
 		clock->mute = true;
 	/* a late answer to an earlier ping says that the child is there, no more */
-	if (clock->mute || ping->asked_ns != clock->asked_ns)
+	if (clock->mute || !clock->asked_ns || ping->asked_ns != clock->asked_ns)
 		return;
+	clock->asked_ns = 0;
 	if (clock_fit_take(&clock->fit, &probe))
 		clock->pause_ms = PAUSE_FIRST_MS;
 	ask_later(clock);

@@ -151,6 +151,8 @@ static bool branch_related(const struct fanout_branch *b, Evspace__Related *r)
 		      g->host->epoch_ns;
 	r->ahead_ns = bounded(r->ahead_ns, -APART_MOST_NS, APART_MOST_NS) +
 		      bounded(clock_offset_ahead_ns(&offset, now), -APART_MOST_NS, APART_MOST_NS);
+	if (r->same)
+		r->ahead_ns = 0;
 	r->drift = offset.drift;
 	r->error_ns = clock_offset_error_ns(&offset, now);
 	r->error_drift = offset.error_drift;
