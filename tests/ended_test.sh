@@ -208,6 +208,15 @@ tap_case "heartbeat shows who was killed outside any operation" bed_until dead
 tap_case "... and --check has bad news of a run whose processes were killed" eval \
 	'says 1 evspace heartbeat --run stuck --check && has out "^ranks 0, 1 ended without finishing" "^run stuck has ended"'
 
+# A run that came and went between two looks is told of, too.
+brief() {
+	bed_start brief evspace heartbeat --wait --run brief --rate 0.3 --json
+	bed_until grep -q '"type":"wave"' "$bed_dir/brief.out" || return
+	evspace run --run brief -- mpirun -np 1 "$top_builddir/tests/apps/calls" >"$tap_dir/run" 2>&1
+	bed_until grep -q '"ended":true' "$bed_dir/brief.out" && bed_wait brief || { cat "$bed_dir"/brief.*; return 1; }
+}
+tap_case "heartbeat --wait tells of a run that is over before it looks again" brief
+
 # --- a process that is not collected ---
 
 # As if one of the ranks had found the quota used up.

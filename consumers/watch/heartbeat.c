@@ -90,7 +90,7 @@ static void heartbeat_limit(struct heartbeat *h)
 	h->end_ns = clock_mono_ns() + (uint64_t)h->stuck_after_ns + 1000000000u;
 }
 
-/* The first look that sees a process. With --wait, the whole time and all looks begin here. */
+/* The first look that sees the run. With --wait, the whole time and all looks begin here. */
 static void heartbeat_begin(struct heartbeat *h)
 {
 	h->begun = true;
@@ -115,8 +115,10 @@ void heartbeat_take(struct heartbeat *h)
 	struct evspace_event ev;
 
 	h->looked_ns = clock_mono_ns();
-	if (w->processes && !h->begun)
+	/* it may have come and gone between two looks */
+	if (!h->begun && (w->processes || (w->elements && h->none_yet)))
 		heartbeat_begin(h);
+	h->none_yet = h->none_yet || (w->elements == 0 && w->n_missing == 0);
 	h->dead = h->stuck = 0;
 	if (heartbeat_is_waiting(h) && !h->check)
 		standing_wait(&h->standing, "evspace heartbeat", &h->common);

@@ -34,7 +34,8 @@ struct heartbeat {
 	int code;		      /* exit code of an early end, -1: none */
 	size_t stuck;		      /* threads of the last wave */
 	size_t dead;		      /* of these: their processes ended without finishing */
-	bool begun;		      /* a live process of the run was seen */
+	bool begun;		      /* the run was seen */
+	bool none_yet;		      /* a look has shown that it was not there */
 	uint64_t begun_ns, looked_ns; /* first and last look; CLOCK_MONOTONIC */
 	uint64_t stuck_ns;	      /* the first of the looks that found somebody stuck */
 	bool ended;		      /* all hosts answered, and no process of the run is alive */
