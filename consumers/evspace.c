@@ -33,6 +33,8 @@ static const struct command commands[] = {
 	 true},
 	{"colop", "who is late in collective operations, how often, what that costs", colop_main,
 	 true},
+	{"archive", "keeps what comes of a run in a folder, for --from DIR of consumers",
+	 archive_main, true},
 	{"collect", "what is collected of a running program, by class; switches it", collect_main,
 	 true},
 	{"discard", "drops the events that elements hold", discard_main, true},

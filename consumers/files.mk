@@ -10,6 +10,7 @@ noinst_LTLIBRARIES += libclient.la
 libclient_la_CPPFLAGS = $(libtree_la_CPPFLAGS)
 include consumers/budget/files.mk
 include consumers/analysis/files.mk
+include consumers/archive/files.mk
 include consumers/client/files.mk
 include consumers/watch/files.mk
 include consumers/perturb/files.mk
@@ -50,4 +51,5 @@ include consumers/deploy/files.mk
 include consumers/map/files.mk
 include consumers/run/files.mk
 include consumers/watchdog/files.mk
+include consumers/keep/files.mk
 EXTRA_DIST += %D%/README.md

@@ -3,6 +3,7 @@
 
 nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/architecture.md \
+	docs/archives.md \
 	docs/collecting.md \
 	docs/collectives.md \
 	docs/consumers.md \
@@ -57,6 +58,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0040-collectives-joined-by-consumers.md \
 	docs/decisions/0041-signatures-in-tuples.md \
 	docs/decisions/0042-the-majority-is-right.md \
+	docs/decisions/0044-archives-are-what-came.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests the client's accounts: spans against a model, numbers, parts that come twice or mixed. */
+/* Tests the client's accounts: spans against a model, parts that come twice or mixed. */
 #include "consumers/client/delivery.h"
-#include "consumers/client/intervals.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -77,58 +76,6 @@ static void interval_sets_are_texts(void)
 		free(text);
 		interval_set_fini(&s);
 	}
-}
-
-/* ---- numbers ---- */
-
-static bool all(void *arg, uint32_t element)
-{
-	(void)arg;
-	(void)element;
-	return true;
-}
-
-static void numbers_count_once(void)
-{
-	struct intervals *n = intervals_new();
-
-	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 0, 10), 10);
-	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 0, 10), 0);
-	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 5, 15), 5);
-	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 20, 30), 10);
-	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 5);
-	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 14, 18), 3);
-	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 2);
-	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 10, 40), 12);
-	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 0);
-	/* from the beginning, or from now on */
-	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 7, 8), 1);
-	CU_ASSERT_EQUAL(intervals_take(n, 3, 7, 7, 8), 1);
-	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 7);
-	intervals_forget(n, 2);
-	intervals_forget(n, 4);
-	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 100, 110), 10);
-	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 7);
-	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 50, 60), 0);
-	intervals_free(n);
-	intervals_free(NULL);
-}
-
-/* Any order, any repeats: in the end each counts once. */
-static void numbers_in_any_order(void)
-{
-	struct intervals *n = intervals_new();
-	uint64_t seed = 3, sum = 0, from;
-
-	for (unsigned i = 0; i < 2000; i++) {
-		from = random_below(&seed, 10000);
-		sum += intervals_take(n, 1, 0, from, from + random_below(&seed, 20));
-	}
-	sum += intervals_take(n, 1, 0, 0, 10000);
-	sum += intervals_take(n, 1, 0, 10000, 10020);
-	CU_ASSERT_EQUAL(sum, 10020);
-	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 0);
-	intervals_free(n);
 }
 
 /* ---- the delivery account ---- */
@@ -459,8 +406,6 @@ int main(void)
 	static CU_TestInfo numbers[] = {
 		{"spans are sets", interval_set_are_sets},
 		{"spans are texts, and are read again", interval_sets_are_texts},
-		{"numbers count once", numbers_count_once},
-		{"numbers in any order", numbers_in_any_order},
 		CU_TEST_INFO_NULL,
 	};
 	static CU_TestInfo deliveries[] = {

@@ -75,7 +75,7 @@ unit_tests = \
 	tests/joining_test \
 	tests/median_test \
 	tests/meeting_test tests/wait_test tests/lateness_test \
-	tests/heartbeat_test tests/stall_odd_test \
+	tests/heartbeat_test tests/intervals_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test tests/delivery_fold_test \
@@ -136,7 +136,7 @@ script_tests = \
 	tests/certs_test.sh tests/define_test.sh \
 	tests/chaos_test.sh \
 	tests/check_test.sh \
-	tests/collect_test.sh tests/colop_test.sh \
+	tests/archive_test.sh tests/collect_test.sh tests/colop_test.sh \
 	tests/comms_test.sh \
 	tests/ids_test.sh \
 	tests/docs_test.sh \
@@ -250,6 +250,7 @@ tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/clie
 	$(fake_sources)
 tests_delivery_fold_test_SOURCES = tests/delivery_fold_test.c tests/random.h
 tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
+tests_intervals_test_SOURCES = tests/intervals_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la
 tests_pastset_test_LDADD = libtap.la libevspace-element.la

@@ -27,6 +27,7 @@ struct command {
 };
 
 int agent_main(int argc, char **argv);
+int archive_main(int argc, char **argv);
 int collect_main(int argc, char **argv);
 int colop_main(int argc, char **argv);
 int deploy_main(int argc, char **argv);

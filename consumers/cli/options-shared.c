@@ -11,6 +11,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
+#include "consumers/client/client-replay.h"
 #include "consumers/client/connection.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
@@ -51,6 +52,17 @@ static int set_of(void *into, const char *what, struct error *e)
 			      "EventSpace itself --of " SPAN_RUN,
 			      what);
 	c->look.run = SPAN_RUN;
+	return 0;
+}
+
+static int set_from(void *into, const char *folder, struct error *e)
+{
+	struct common *c = into;
+
+	if (!*folder)
+		return errorf(e, "the folder of an archive has a name");
+	/* for as long as the process */
+	c->look.connect = memory_format(CLIENT_REPLAY "%s", folder);
 	return 0;
 }
 
@@ -189,6 +201,8 @@ const struct option_row options_shared[] = {
 	 .help = "a view of the pathmap's application map"},
 	{"select", "PATTERN", .take = set_select, .group = OPTIONS_VIEW,
 	 .help = "only these elements, such as '/*/*/rank[0-3]/**'; may be repeated"},
+	{"from", "DIR", .take = set_from, .group = OPTIONS_WAVES,
+	 .help = "not a live run: the archive in DIR that evspace archive has written"},
 	{"rate", "HZ|max", .take = set_rate, .group = OPTIONS_WAVES,
 	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; "
 		 "without it a stream looks more often while elements fill faster, for at most "

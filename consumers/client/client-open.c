@@ -7,6 +7,7 @@
 
 #include "consumers/client/client.h"
 #include "consumers/client/client-budget.h"
+#include "consumers/client/client-keep.h"
 #include "consumers/client/client-monitor.h"
 #include "consumers/client/client-pace.h"
 #include "consumers/client/connection.h"
@@ -85,6 +86,27 @@ void client_begin(struct evspace_client *c)
 		client_ready(c);
 }
 
+void client_open_fill(const struct evspace_client *c, Evspace__Open *open)
+{
+	open->scope = c->number;
+	open->id.data = (uint8_t *)(uintptr_t)c->id;
+	open->id.len = sizeof(c->id);
+	open->run = c->run;
+	open->view = c->view;
+	open->backlog = c->backlog;
+	open->wait = c->wait;
+	open->folds = c->folded;
+	open->sampled = true;
+	open->patience_ms = c->connection->patience_ms;
+	if (c->define)
+		open->define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};
+	open->tree = c->tree;
+	open->concurrency = c->concurrency;
+	open->weight = c->weight;
+	open->n_select = c->n_select;
+	open->select = c->select;
+}
+
 void client_ready(struct evspace_client *c)
 {
 	Evspace__Open open = EVSPACE__OPEN__INIT;
@@ -97,23 +119,8 @@ void client_ready(struct evspace_client *c)
 		client_fail(c, EVSPACE_NO_CONNECTION, why.text);
 		return;
 	}
-	open.scope = c->number;
-	open.id.data = c->id;
-	open.id.len = sizeof(c->id);
-	open.run = c->run;
-	open.view = c->view;
-	open.backlog = c->backlog;
-	open.wait = c->wait;
-	open.folds = c->folded;
-	open.sampled = true;
-	open.patience_ms = c->connection->patience_ms;
-	if (c->define)
-		open.define = (ProtobufCBinaryData){strlen(c->define), (uint8_t *)c->define};
-	open.tree = c->tree;
-	open.concurrency = c->concurrency;
-	open.weight = c->weight;
-	open.n_select = c->n_select;
-	open.select = c->select;
+	c->epoch_ns = link_hello(c->connection->link)->epoch_ns;
+	client_open_fill(c, &open);
 	link_send(c->connection->link, &WIRE_FRAME(OPEN, open, &open), NULL);
 }
 
@@ -160,11 +167,15 @@ void client_opened(struct evspace_client *c, const Evspace__Opened *o)
 	if (other)
 		on_remapped(c, o->generation);
 	c->generation = o->generation;
+	if (c->keep)
+		client_keep_opened(c, o);
 	/* the tree was changed while open: earlier asks will be answered */
 	if (c->opened || c->failed)
 		return;
 	c->counts.reconnections += c->was_open;
 	c->opened = c->was_open = true;
+	if (c->replay)
+		return;
 	flow_control_begin(&c->flow_control, link_is_slow(c->connection->link));
 	if (first)
 		client_begun(c);

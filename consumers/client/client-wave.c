@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "consumers/client/client-budget.h"
+#include "consumers/client/client-keep.h"
+#include "consumers/client/client-replay.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/memory.h"
 #include "tree/wire/dictionary.h"
@@ -86,6 +88,8 @@ static void send_ask(struct evspace_client *c, uint64_t wave, uint32_t count, ui
 	for (size_t i = 0; i < ask.n_owing; i++)
 		list[i] = &owing[i];
 	ask.owing = list;
+	if (c->keep)
+		client_keep_ask(c->keep, &ask);
 	ask.only = only;
 	ask.n_only = n_only;
 	ask.room = leaf_room(c);
@@ -107,7 +111,7 @@ static void ask_again(struct evspace_client *c)
 {
 	struct delivery_again again;
 
-	if (!c->opened || again_under_way(c) || c->reading != READ_STREAM)
+	if (!c->opened || c->replay || again_under_way(c) || c->reading != READ_STREAM)
 		return;
 	if (!delivery_again(c->delivery, CLIENT_WINDOW_STREAM, &again))
 		return;
@@ -193,17 +197,18 @@ static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 	const struct name *known = names_find(c->names, n->id);
 	const struct name name = {n->id, n->rank, (uint16_t)n->level, (uint16_t)n->channel,
 				  n->text};
-	bool other = known && !is_renamed(known->text, n->text);
+	bool is_new = !known, other = known && !is_renamed(known->text, n->text), came;
 
 	if (n->level >= LEVEL_COUNT)
 		return true;
-	/* A leaf that has lost its cursors numbers its elements anew; one that took over an element
-	 * begins where the other one stopped. */
-	if (other)
-		delivery_forget(c->delivery, n->id);
 	if (names_hear(c->names, &name) < 0)
 		return errno != ENOBUFS;
-	if (!known && is_stream_element(c, n) && namesakes_note(c->namesakes, n->text))
+	came = is_stream_element(c, n) &&
+	       delivery_name(c->delivery, n->id, n->text, !is_new && !other);
+	/* A leaf that has lost its cursors numbers its elements anew; one that took over an element
+	 * begins where the other one stopped. */
+	if ((other && !came) ||
+	    (is_new && is_stream_element(c, n) && namesakes_note(c->namesakes, n->text) && !came))
 		delivery_forget(c->delivery, n->id);
 	return true;
 }
@@ -288,6 +293,30 @@ static struct client_answer *answer_place(struct evspace_client *c, const Evspac
 	return slot_of(c, a->wave);
 }
 
+/* What it means for what is asked next, and for those who are told. */
+static void answer_live(struct evspace_client *c, const struct frame *frame,
+			struct client_answer *to, const struct delivery_times *times)
+{
+	const Evspace__Answer *a = frame->header->answer;
+
+	/* only now the connection has proved to be of use */
+	connection_useful(c->connection);
+	c->again_came |= a->again && a->leaves > 0;
+	/* without hosts, answers come at once: do not do nothing but ask */
+	if (c->rate_hz <= 0 && a->leaves == 0 && !a->again)
+		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
+	client_monitor_wave(c, frame, times->asked_ns);
+	if (!a->again)
+		flow_control_wave(&c->flow_control, a->wave, to->sums.read * sizeof(struct tuple),
+				  to->wave.latency_s,
+				  c->window * ((unsigned)delivery_leaves(c->delivery) + 1),
+				  c->deadline_ms * 1e-3, c->next_ask);
+	if (c->keep)
+		client_keep_answer(c, frame, to, a->again ? 0 : times->came_ns - times->asked_ns);
+	ask_again(c);
+	client_news(c, EVSPACE_WAVE);
+}
+
 void client_answer(struct evspace_client *c, const struct frame *frame)
 {
 	const Evspace__Answer *a = frame->header->answer;
@@ -295,13 +324,15 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	struct delivery_times times = {.came_ns = clock_mono_ns()};
 
 	learn(c, a);
-	if (a->share)
+	if (a->share && !c->replay)
 		client_budget_share(c, a->share->total, a->share->part);
-	if (!to)
+	if (!to) {
+		if (c->keep)
+			client_keep_answer(c, frame, NULL, 0);
 		return;
-	/* only now the connection has proved to be of use */
-	connection_useful(c->connection);
-	times.asked_ns = to->asked_ns;
+	}
+	/* an archive has how long it took in place of a time of the agent's */
+	times.asked_ns = c->replay ? times.came_ns - a->clock_ns : to->asked_ns;
 	take_missing(c, a, to);
 	if (frame->bytes)
 		batch_append_columns(&to->batch, frame->buffer, frame->at, frame->bytes,
@@ -310,11 +341,6 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	batch_unpin(&to->batch);
 	columns_batch_open(&to->batch);
 	delivery_take(c->delivery, a, &times, &to->batch, &to->sums);
-	c->again_came |= a->again && a->leaves > 0;
-	/* without hosts, answers come at once: do not do nothing but ask */
-	if (c->rate_hz <= 0 && a->leaves == 0 && !a->again)
-		c->due_ns = to->asked_ns + NOBODY_THERE_NS;
-	client_monitor_wave(c, frame, times.asked_ns);
 	to->fill = a->fill;
 	to->riders = a->riders;
 	to->wave.number = a->wave;
@@ -327,17 +353,13 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 		to->wave.remapped = c->remap_generation;
 	to->wave.cpu_us = a->cpu_us;
 	to->wave.waited_us = a->waited_us;
-	to->wave.taken_ns =
-		(int64_t)((uint64_t)link_hello(c->connection->link)->epoch_ns + a->sent_ns);
+	to->wave.taken_ns = (int64_t)((uint64_t)c->epoch_ns + a->sent_ns);
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
 	to->here = true;
-	if (!a->again)
-		flow_control_wave(&c->flow_control, a->wave, to->sums.read * sizeof(struct tuple),
-				  to->wave.latency_s,
-				  c->window * ((unsigned)delivery_leaves(c->delivery) + 1),
-				  c->deadline_ms * 1e-3, c->next_ask);
-	ask_again(c);
-	client_news(c, EVSPACE_WAVE);
+	if (c->replay)
+		client_replay_select(c, to);
+	else
+		answer_live(c, frame, to, &times);
 }
 
 /* Are older waves that a leaf in the answer owes on their way? Then they go first. */
@@ -374,6 +396,7 @@ bool client_owed(const struct evspace_client *c)
 bool client_take(struct evspace_client *c)
 {
 	struct client_answer *a = next_answer(c), taken;
+	uint32_t cpu_us;
 
 	if (!a)
 		return false;
@@ -390,6 +413,8 @@ bool client_take(struct evspace_client *c)
 		answer_fini(a);
 		free(a);
 	}
-	client_judge(c, &c->taken, client_count_wave(c, &c->taken));
+	cpu_us = client_count_wave(c, &c->taken);
+	if (!c->replay)
+		client_judge(c, &c->taken, cpu_us);
 	return true;
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "consumers/client/client-budget.h"
+#include "consumers/client/client-keep.h"
+#include "consumers/client/client-replay.h"
 #include "consumers/client/client-told.h"
 #include "consumers/client/client-monitor.h"
 #include "pathmap/base/config.h"
@@ -57,6 +59,8 @@ int evspace_next(struct evspace_client *c, int timeout_ms)
 {
 	bool waiting = false;
 
+	if (c->replay)
+		return client_replay_next(c);
 	while (c->own) {
 		if (!c->stopping && client_take(c)) {
 			client_pump(c);
@@ -225,10 +229,24 @@ static int client_check(const struct evspace_options *options, struct error *e)
 	return options->monitored ? client_monitor_check(e) : 0;
 }
 
-struct evspace_client *evspace_open(const struct evspace_options *options,
-				    enum evspace_failure *failure, char *why, size_t n)
+/* From an archive there are no more waves than it has. */
+static struct evspace_client *replay_open(struct evspace_client *c, const char *folder, char *why,
+					  size_t n)
+{
+	struct error e;
+
+	if (client_replay_begin(c, folder, &e) == 0)
+		return c;
+	snprintf(why, n, "%s", e.text);
+	evspace_close(c);
+	return NULL;
+}
+
+static struct evspace_client *client_open(const struct evspace_options *options, const char *keep,
+					  enum evspace_failure *failure, char *why, size_t n)
 {
 	struct evspace_client *c;
+	const char *folder;
 	struct error e;
 
 	*failure = EVSPACE_WRONG;
@@ -238,6 +256,18 @@ struct evspace_client *evspace_open(const struct evspace_options *options,
 	}
 	c = client_new(options, connection_new(options, NULL));
 	client_wakes(c);
+	folder = client_replay_folder(c->connection->address);
+	if (folder && !keep)
+		return replay_open(c, folder, why, n);
+	if (keep && !(c->keep = client_keep_new(c, keep, &e))) {
+		struct evspace_connection *on = c->connection;
+
+		snprintf(why, n, "%s", e.text);
+		/* it is not on it yet */
+		client_free(c);
+		evspace_disconnect(on);
+		return NULL;
+	}
 	client_begin(c);
 	connection_begin(c->connection);
 	while (!c->failed && !c->opened)
@@ -248,6 +278,18 @@ struct evspace_client *evspace_open(const struct evspace_options *options,
 	snprintf(why, n, "%s", c->why.text);
 	evspace_close(c);
 	return NULL;
+}
+
+struct evspace_client *evspace_open(const struct evspace_options *options,
+				    enum evspace_failure *failure, char *why, size_t n)
+{
+	return client_open(options, NULL, failure, why, n);
+}
+
+struct evspace_client *client_keep_open(const struct evspace_options *options, const char *folder,
+					enum evspace_failure *failure, char *why, size_t n)
+{
+	return client_open(options, folder, failure, why, n);
 }
 
 struct evspace_client *evspace_open_on(struct evspace_connection *on,
@@ -271,6 +313,8 @@ static void say_close(const struct evspace_client *c)
 	Evspace__Close close = EVSPACE__CLOSE__INIT;
 
 	close.scope = c->number;
+	/* an archive that is not complete can be gone on with */
+	close.keep = c->keep && c->stopping;
 	link_send(c->connection->link, &WIRE_FRAME(CLOSE, close, &close), NULL);
 }
 
@@ -280,12 +324,15 @@ void client_free(struct evspace_client *c)
 
 	client_budget_end(c);
 	client_told_end(c);
+	client_replay_free(c->replay);
 	/* also if it has not answered yet: it may open still */
 	if (c->connection->ready)
 		say_close(c);
+	client_keep_free(c);
 	client_monitor_end(c);
 	connection_tell_not(c->connection, &c->news);
-	LIST_REMOVE(c, entry);
+	if (c->number)
+		LIST_REMOVE(c, entry);
 	client_waves_fini(c);
 	names_free(c->names);
 	delivery_free(c->delivery);

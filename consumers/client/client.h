@@ -11,6 +11,7 @@
 #include "consumers/client/flow-control.h"
 #include "consumers/client/client-answer.h"
 #include "consumers/client/client-told.h"
+#include "consumers/client/client-wave.h"
 #include "consumers/client/connection.h"
 #include "consumers/client/evspace-loop.h"
 #include "consumers/client/delivery.h"
@@ -56,6 +57,10 @@ struct evspace_client {
 	struct news news;
 	unsigned new;	/* a bit for each enum evspace_news */
 	bool wave_told; /* since the last evspace_next() */
+	/* instead of a connection, and besides */
+	struct client_replay *replay; /* an archive that waves come from; NULL: agents */
+	struct client_keep *keep;     /* an archive that they go to; NULL: none */
+	int64_t epoch_ns;	      /* of the reference agent's clock */
 	/* what it records of itself */
 	bool monitored;
 	enum evspace_urgency urgency;
@@ -111,6 +116,9 @@ void client_news(struct evspace_client *c, enum evspace_news news);
 
 /* ---- client-open.c ---- */
 
+/** Say in @open what the view is, and whose. */
+void client_open_fill(const struct evspace_client *c, Evspace__Open *open);
+
 /** Put it on its connection. */
 void client_begin(struct evspace_client *c);
 
@@ -130,19 +138,6 @@ void client_lost(struct evspace_client *c);
 
 /** It is lost for good. */
 void client_fail(struct evspace_client *c, enum evspace_failure failure, const char *why);
-
-/* ---- client-wave.c: ask for waves, and take them ---- */
-
-void client_pump(struct evspace_client *c);
-void client_answer(struct evspace_client *c, const struct frame *frame);
-void client_ask_unanswered(struct evspace_client *c);
-bool client_take(struct evspace_client *c);
-/** Is there a wave to take? */
-bool client_has_wave(struct evspace_client *c);
-
-/** Has it asked for something? */
-bool client_owed(const struct evspace_client *c);
-void client_waves_fini(struct evspace_client *c);
 
 /** client-read.c: count what is in the wave @a. Returns the CPU time of the busiest host, in us. */
 uint32_t client_count_wave(struct evspace_client *c, struct client_answer *a);

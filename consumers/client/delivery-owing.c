@@ -9,6 +9,11 @@ void delivery_forget(struct delivery *l, uint32_t element)
 	intervals_forget(l->numbers, element);
 }
 
+bool delivery_name(struct delivery *l, uint32_t element, const char *text, bool renamed)
+{
+	return intervals_call(l->numbers, element, text, renamed);
+}
+
 static bool owes_nothing(void *arg, uint32_t element)
 {
 	const struct delivery *l = arg;

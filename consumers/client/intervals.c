@@ -13,9 +13,22 @@
  * oldest gaps stay missing. */
 #define GAPS_MAX 4096u
 
+/* Most elements without an id of which it is remembered what has come. */
+#define PARKED_MAX 65536u
+
+/* An element by its name, which it keeps when a leaf numbers its elements anew. */
+struct called {
+	struct element *element;
+	UT_hash_handle hh;
+	char text[];
+};
+
 struct element {
 	uint32_t id;
-	bool forgotten; /* `next` is void */
+	bool begun;	       /* `next` is known */
+	bool forgotten;	       /* `next` is void */
+	bool parked;	       /* it has no id now */
+	struct called *called; /* NULL: nobody has said its name */
 	uint64_t next;
 	struct interval_set gaps;
 	uint64_t buried; /* tuples in gaps that are no longer remembered */
@@ -25,6 +38,8 @@ struct element {
 struct intervals {
 	struct element *elements;
 	struct element *last; /* taken last: the next one is mostly the same */
+	struct called *called;
+	size_t n_parked;
 };
 
 struct intervals *intervals_new(void)
@@ -32,18 +47,31 @@ struct intervals *intervals_new(void)
 	return memory_new(1, sizeof(struct intervals));
 }
 
+static void element_free(struct intervals *numbers, struct element *e)
+{
+	if (e->called) {
+		HASH_DEL(numbers->called, e->called);
+		free(e->called);
+	}
+	interval_set_fini(&e->gaps);
+	free(e);
+}
+
 void intervals_free(struct intervals *numbers)
 {
 	struct element *e, *next;
+	struct called *called, *after;
 
 	if (!numbers)
 		return;
 	HASH_ITER(hh, numbers->elements, e, next)
 	{
 		HASH_DEL(numbers->elements, e);
-		interval_set_fini(&e->gaps);
-		free(e);
+		element_free(numbers, e);
 	}
+	/* those that are parked */
+	HASH_ITER(hh, numbers->called, called, after)
+	element_free(numbers, called->element);
 	free(numbers);
 }
 
@@ -63,9 +91,11 @@ static struct element *element_get(struct intervals *numbers, uint32_t id, uint6
 	if (!e) {
 		e = memory_new(1, sizeof(*e));
 		e->id = id;
-		e->next = begin;
 		HASH_ADD(hh, numbers->elements, id, sizeof(id), e);
 	}
+	if (!e->begun)
+		e->next = begin;
+	e->begun = true;
 	numbers->last = e;
 	return e;
 }
@@ -111,6 +141,66 @@ uint32_t intervals_take_run(struct intervals *numbers, const struct run_view *vi
 void intervals_forget(struct intervals *numbers, uint32_t id)
 {
 	element_get(numbers, id, 0)->forgotten = true;
+}
+
+/* ---- names ---- */
+
+/* It has no id any more, until its name is said again. */
+static void element_park(struct intervals *numbers, struct element *e)
+{
+	HASH_DEL(numbers->elements, e);
+	numbers->last = NULL;
+	if (!e->called || numbers->n_parked >= PARKED_MAX) {
+		element_free(numbers, e);
+		return;
+	}
+	e->parked = true;
+	numbers->n_parked++;
+}
+
+static void element_call(struct intervals *numbers, struct element *e, const char *text)
+{
+	size_t length = strlen(text);
+
+	if (e->called) {
+		HASH_DEL(numbers->called, e->called);
+		free(e->called);
+	}
+	e->called = memory_new(1, sizeof(*e->called) + length + 1);
+	memcpy(e->called->text, text, length);
+	e->called->element = e;
+	HASH_ADD_KEYPTR(hh, numbers->called, e->called->text, length, e->called);
+}
+
+bool intervals_call(struct intervals *numbers, uint32_t id, const char *text, bool renamed)
+{
+	struct element *e = element_find(numbers, id), *before;
+	struct called *called;
+
+	HASH_FIND_STR(numbers->called, text, called);
+	before = called ? called->element : NULL;
+	if (before && before == e)
+		return true;
+	if (e && renamed && !before) {
+		element_call(numbers, e, text);
+		return true;
+	}
+	if (e)
+		element_park(numbers, e);
+	if (before) {
+		if (!before->parked)
+			HASH_DEL(numbers->elements, before);
+		else
+			numbers->n_parked--;
+		before->parked = false;
+	}
+	e = before ? before : memory_new(1, sizeof(*e));
+	e->id = id;
+	HASH_ADD(hh, numbers->elements, id, sizeof(id), e);
+	numbers->last = NULL;
+	if (!before)
+		element_call(numbers, e, text);
+	return before != NULL;
 }
 
 uint64_t intervals_gaps(const struct intervals *numbers,

@@ -29,6 +29,11 @@ uint32_t intervals_take_run(struct intervals *numbers, const struct run_view *vi
  * before. */
 void intervals_forget(struct intervals *numbers, uint32_t element);
 
+/** The element with this id is called @text now; @renamed: it is the same that had the id before.
+ * What had come of an element with that name, by whatever id, has come. Returns whether there was
+ * one. */
+bool intervals_call(struct intervals *numbers, uint32_t element, const char *text, bool renamed);
+
 /** How many tuples are missing between those that came, without being reported as lost: the sum
  * over elements for which @counts is true. */
 uint64_t intervals_gaps(const struct intervals *numbers,

@@ -189,14 +189,20 @@ TSAN_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fsanitize=thread
 FUZZ_BUILD = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -std=gnu11 -g -O1 $(DEFS) $(AM_CPPFLAGS) \
 	$(CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 
-fuzz_targets = tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/cursor_fuzz \
+fuzz_targets = tests/fuzz/archive_fuzz tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/cursor_fuzz \
 	tests/fuzz/kept_fuzz tests/fuzz/mirror_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
-EXTRA_DIST += tests/fuzz/batch_fuzz.c tests/fuzz/columns_fuzz.c tests/fuzz/cursor_fuzz.c \
+EXTRA_DIST += tests/fuzz/archive_fuzz.c tests/fuzz/batch_fuzz.c tests/fuzz/columns_fuzz.c tests/fuzz/cursor_fuzz.c \
 	tests/fuzz/kept_fuzz.c tests/fuzz/mirror_fuzz.c tests/fuzz/pathmap_fuzz.c tests/fuzz/segment_fuzz.c tests/fuzz/wire_fuzz.c tests/fuzz/seeds/columns tests/fuzz/seeds/segment
 if FUZZER
 check_DATA += $(fuzz_targets)
 CLEANFILES += $(fuzz_targets)
 endif
+
+tests/fuzz/archive_fuzz: tests/fuzz/archive_fuzz.c consumers/archive/archive.c consumers/archive/archive-reader.c \
+		tree/wire/bytes.c tree/wire/deframer.c tree/wire/flat.c tree/wire/packer.c \
+		tree/wire/wire.c tree/wire/wire.pb-c.c $(data_sources) \
+		tree/stage/convert.c $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm
 
 tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c $(data_sources) $(stage_sources) \
 		$(libpathmap_la_SOURCES)

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Gathers frames into chunks, compresses them, and appends them to the newest file. */
+#include "consumers/archive/archive-writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "pathmap/base/memory.h"
+
+#define LEVEL 3
+
+struct archive_writer {
+	char *folder;
+	int folder_fd, fd;
+	char file[ARCHIVE_FILE_TEXT];
+	uint64_t end;	      /* of the file */
+	uint64_t written;     /* by this writer */
+	unsigned char *plain; /* frames that wait */
+	size_t bytes, room;
+	unsigned char *packed;
+	size_t packed_room;
+	ZSTD_CCtx *context;
+	struct archive_head head; /* of the next chunk */
+};
+
+/* ---- life ---- */
+
+static int folder_open(struct archive_writer *w, struct error *e)
+{
+	if (mkdir(w->folder, 0700) < 0 && errno != EEXIST)
+		return errorf(e, "%s: cannot be made: %m", w->folder);
+	w->folder_fd = open(w->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (w->folder_fd < 0)
+		return errorf(e, "%s: %m", w->folder);
+	if (flock(w->folder_fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return errorf(e, "%s: cannot be locked: %m", w->folder);
+	errno = EBUSY;
+	return errorf(e, "%s: another process writes to this archive", w->folder);
+}
+
+struct archive_writer *archive_writer_new(const char *folder, struct error *e)
+{
+	struct archive_writer *w = memory_new(1, sizeof(*w));
+
+	w->folder = memory_copy(folder);
+	w->folder_fd = w->fd = -1;
+	w->context = ZSTD_createCCtx();
+	if (!w->context)
+		abort();
+	ZSTD_CCtx_setParameter(w->context, ZSTD_c_compressionLevel, LEVEL);
+	if (folder_open(w, e) == 0)
+		return w;
+	archive_writer_free(w);
+	return NULL;
+}
+
+void archive_writer_free(struct archive_writer *w)
+{
+	int saved = errno;
+
+	if (!w)
+		return;
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->folder_fd >= 0)
+		close(w->folder_fd);
+	ZSTD_freeCCtx(w->context);
+	free(w->packed);
+	free(w->plain);
+	free(w->folder);
+	free(w);
+	errno = saved;
+}
+
+static void head_begin(struct archive_writer *w, uint64_t number)
+{
+	w->head = (struct archive_head){
+		.order = ARCHIVE_ORDER, .version = ARCHIVE_VERSION, .number = number};
+	memcpy(w->head.magic, ARCHIVE_MAGIC, sizeof(w->head.magic));
+	w->bytes = 0;
+}
+
+int archive_writer_begin(struct archive_writer *w, const struct archive_end *end, struct error *e)
+{
+	archive_file(end->file ? end->file : 1, w->file);
+	w->fd = openat(w->folder_fd, w->file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (w->fd < 0 || ftruncate(w->fd, (off_t)end->bytes) < 0 || fsync(w->folder_fd) < 0)
+		return errorf(e, "%s/%s: cannot be written: %m", w->folder, w->file);
+	w->end = end->bytes;
+	head_begin(w, end->chunks + 1);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+static unsigned char *plain_room(struct archive_writer *w, size_t bytes)
+{
+	if (w->room - w->bytes < bytes) {
+		w->room = 2 * (w->bytes + bytes);
+		w->plain = realloc(w->plain, w->room);
+		if (!w->plain)
+			abort();
+	}
+	return w->plain + w->bytes;
+}
+
+static void head_note(struct archive_head *h, const struct archive_note *note)
+{
+	h->tuples += note->tuples;
+	h->lost += note->lost;
+	h->discarded += note->discarded;
+	if (note->wave == 0)
+		return;
+	if (h->first == 0 || note->wave < h->first)
+		h->first = note->wave;
+	if (note->wave > h->last)
+		h->last = note->wave;
+	if (h->from_ns == 0 || note->taken_ns < h->from_ns)
+		h->from_ns = note->taken_ns;
+	if (note->taken_ns > h->to_ns)
+		h->to_ns = note->taken_ns;
+}
+
+void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
+			const struct batch *body, const struct archive_note *note)
+{
+	const struct wire_front front = {(uint32_t)evspace__frame__get_packed_size(header),
+					 body ? (uint32_t)body->bytes : 0};
+	unsigned char *to = plain_room(w, wire_frame_bytes(&front));
+
+	to = wire_frame_put(&front, header, to);
+	for (size_t i = 0; body && i < body->n; i++) {
+		const struct extent *x = &body->extents[i];
+
+		memcpy(to, x->buffer->data + x->at, x->bytes);
+		to += x->bytes;
+	}
+	w->bytes = (size_t)(to - w->plain);
+	head_note(&w->head, note);
+}
+
+size_t archive_writer_waiting(const struct archive_writer *w)
+{
+	return w->bytes;
+}
+
+uint64_t archive_writer_written(const struct archive_writer *w)
+{
+	return w->written;
+}
+
+/* ---- chunks ---- */
+
+static int write_all(int fd, const void *data, size_t bytes, uint64_t at)
+{
+	const unsigned char *from = data;
+
+	while (bytes > 0) {
+		ssize_t n = pwrite(fd, from, bytes, (off_t)at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = ENOSPC;
+		if (n <= 0)
+			return -1;
+		from += n;
+		bytes -= (size_t)n;
+		at += (uint64_t)n;
+	}
+	return 0;
+}
+
+static size_t pack(struct archive_writer *w)
+{
+	size_t most = ZSTD_compressBound(w->bytes), n;
+
+	if (w->packed_room < most) {
+		free(w->packed);
+		w->packed = memory_new(most, 1);
+		w->packed_room = most;
+	}
+	n = ZSTD_compress2(w->context, w->packed, w->packed_room, w->plain, w->bytes);
+	if (ZSTD_isError(n))
+		abort();
+	return n;
+}
+
+int archive_writer_sync(struct archive_writer *w, struct error *e)
+{
+	size_t stored;
+	int saved;
+
+	if (w->bytes == 0)
+		return 0;
+	stored = pack(w);
+	w->head.plain = (uint32_t)w->bytes;
+	w->head.stored = (uint32_t)stored;
+	w->head.sum = archive_sum(&w->head, w->packed);
+	if (write_all(w->fd, &w->head, sizeof(w->head), w->end) < 0 ||
+	    write_all(w->fd, w->packed, stored, w->end + sizeof(w->head)) < 0 ||
+	    fdatasync(w->fd) < 0) {
+		saved = errno;
+		/* what was begun is no chunk: nobody needs to wonder what it is */
+		if (ftruncate(w->fd, (off_t)w->end) < 0)
+			saved = saved ? saved : errno;
+		errno = saved;
+		return errorf(e, "%s/%s: %m", w->folder, w->file);
+	}
+	w->end += sizeof(w->head) + stored;
+	w->written += sizeof(w->head) + stored;
+	head_begin(w, w->head.number + 1);
+	return 0;
+}

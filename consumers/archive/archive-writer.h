@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes frames to an archive: what was synced is there whatever happens then. */
+#ifndef EVSPACE_ARCHIVE_WRITER_H
+#define EVSPACE_ARCHIVE_WRITER_H
+
+#include "consumers/archive/archive.h"
+#include "tree/data/batch.h"
+
+struct archive_writer;
+
+/** Lock the folder, which is made if there is none. Returns the writer, or NULL with errno and @e:
+ * EBUSY if another process writes to it. */
+struct archive_writer *archive_writer_new(const char *folder, struct error *e);
+
+/** Where an archive ends: in which file, after how many of its bytes and chunks. */
+struct archive_end {
+	unsigned file; /* 0: there is none */
+	uint64_t bytes, chunks;
+};
+
+/** Begin to write there: what is behind it is no whole chunk, and is cut off. Returns 0, or -1 with
+ * @e. */
+int archive_writer_begin(struct archive_writer *w, const struct archive_end *end, struct error *e);
+
+/** What a frame counts for in the head of its chunk. */
+struct archive_note {
+	uint64_t wave; /* 0: it is none */
+	int64_t taken_ns;
+	uint64_t tuples, lost, discarded;
+};
+
+/** Add a frame; @body may be NULL. It is kept in memory until the next archive_writer_sync(). */
+void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
+			const struct batch *body, const struct archive_note *note);
+
+/** Bytes of frames that were added since the last sync, and bytes of this archive that this writer
+ * has written. */
+size_t archive_writer_waiting(const struct archive_writer *w);
+uint64_t archive_writer_written(const struct archive_writer *w);
+
+/** Write all that was added as a chunk, and wait until it is on the disk. Returns 0, or -1 with
+ * errno and @e: then what was synced before is whole, and nothing else is there. */
+int archive_writer_sync(struct archive_writer *w, struct error *e);
+
+/** Without a sync. NULL is fine. */
+void archive_writer_free(struct archive_writer *w);
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes each frame that comes to an archive as it came, so that reading it leads a client to where
+ * this one was. */
+#include "consumers/client/client-keep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/archive/archive-writer.h"
+#include "consumers/client/client-replay.h"
+#include "consumers/client/client.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+#include "tree/data/columns-batch.h"
+
+/* Synced after so many waves (leaves remember 63), so many bytes, or so long. */
+#define SYNC_WAVES 16u
+#define SYNC_BYTES ((size_t)1 << 20)
+#define SYNC_NS	   UINT64_C(1000000000)
+
+struct client_keep {
+	struct archive_writer *writer;
+	/* what is on the disk, as it is said to agents */
+	uint64_t have;
+	Evspace__Owing *owing, **list;
+	size_t n_owing;
+	uint64_t synced_ns;
+	unsigned waves; /* since then */
+	uint64_t resumed, torn;
+	bool failed;
+	struct error fault;
+};
+
+/* ---- what is on the disk ---- */
+
+static void stand(struct client_keep *k, const struct evspace_client *c)
+{
+	free(k->owing);
+	free(k->list);
+	k->owing = memory_new(delivery_owed(c->delivery) + 1, sizeof(*k->owing));
+	k->list = memory_new(delivery_owed(c->delivery) + 1, sizeof(*k->list));
+	k->n_owing = delivery_owing(c->delivery, k->owing);
+	for (size_t i = 0; i < k->n_owing; i++)
+		k->list[i] = &k->owing[i];
+	k->have = c->next_take - 1;
+	k->synced_ns = clock_mono_ns();
+	k->waves = 0;
+}
+
+void client_keep_ask(const struct client_keep *k, Evspace__Ask *ask)
+{
+	ask->have = k->have;
+	ask->n_owing = k->n_owing;
+	ask->owing = k->list;
+}
+
+void client_keep_sync(struct evspace_client *c)
+{
+	struct client_keep *k = c->keep;
+
+	if (k->failed)
+		return;
+	if (archive_writer_sync(k->writer, &k->fault) == 0) {
+		stand(k, c);
+		return;
+	}
+	k->failed = true;
+	client_fail(c, EVSPACE_WRONG, k->fault.text);
+}
+
+/* ---- life ---- */
+
+struct client_keep *client_keep_new(struct evspace_client *c, const char *folder, struct error *e)
+{
+	struct client_keep *k = memory_new(1, sizeof(*k));
+	struct archive_end end;
+
+	k->writer = archive_writer_new(folder, e);
+	if (k->writer && client_replay_resume(c, folder, &end, &k->torn, e) == 0 &&
+	    archive_writer_begin(k->writer, &end, e) == 0) {
+		k->resumed = c->counts.delivered;
+		stand(k, c);
+		/* the first wave at once: from then on the archive has an identity */
+		k->synced_ns = 0;
+		return k;
+	}
+	archive_writer_free(k->writer);
+	free(k);
+	return NULL;
+}
+
+void client_keep_free(struct evspace_client *c)
+{
+	struct client_keep *k = c->keep;
+
+	if (!k)
+		return;
+	client_keep_sync(c);
+	archive_writer_free(k->writer);
+	free(k->owing);
+	free(k->list);
+	free(k);
+	c->keep = NULL;
+}
+
+struct client_kept client_kept(const struct evspace_client *c)
+{
+	const struct client_keep *k = c->keep;
+
+	return (struct client_kept){
+		.bytes = archive_writer_written(k->writer) + archive_writer_waiting(k->writer),
+		.resumed = k->resumed,
+		.torn = k->torn,
+		.fault = k->failed ? k->fault.text : NULL,
+	};
+}
+
+/* ---- what comes ---- */
+
+/* All that says to which question these are the answers, and where the client is. */
+void client_keep_opened(struct evspace_client *c, const Evspace__Opened *o)
+{
+	Evspace__Hello hello = *link_hello(c->connection->link);
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__Opened opened = *o;
+	const struct archive_note nothing = {0};
+
+	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	client_open_fill(c, &open);
+	archive_writer_add(c->keep->writer, &WIRE_FRAME(HELLO, hello, &hello), NULL, &nothing);
+	archive_writer_add(c->keep->writer, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
+	archive_writer_add(c->keep->writer, &WIRE_FRAME(OPENED, opened, &opened), NULL, &nothing);
+}
+
+/* The body in columns. */
+static void body_pack(const struct frame *frame, struct batch *body)
+{
+	batch_init(body);
+	if (!frame->bytes)
+		return;
+	batch_append_columns(body, frame->buffer, frame->at, frame->bytes, frame->plain);
+	columns_batch_pack(body);
+}
+
+void client_keep_answer(struct evspace_client *c, const struct frame *frame,
+			const struct client_answer *taken, uint64_t latency_ns)
+{
+	Evspace__Answer answer = *frame->header->answer;
+	struct client_keep *k = c->keep;
+	struct archive_note note = {0};
+	struct batch body;
+
+	if (!taken && answer.n_names == 0 && answer.n_comms == 0)
+		return;
+	answer.clock_ns = latency_ns;
+	answer.share = NULL;
+	if (taken) {
+		note = (struct archive_note){.wave = answer.wave,
+					     .taken_ns = taken->wave.taken_ns,
+					     .tuples = taken->sums.tuples,
+					     .lost = taken->sums.lost,
+					     .discarded = taken->sums.discarded};
+		body_pack(frame, &body);
+	} else {
+		/* what it names alone */
+		answer.wave = 0;
+		answer.n_missing = 0;
+		batch_init(&body);
+	}
+	archive_writer_add(k->writer, &WIRE_FRAME(ANSWER, answer, &answer),
+			   body.bytes ? &body : NULL, &note);
+	batch_fini(&body);
+	k->waves += taken != NULL;
+	if (k->waves >= SYNC_WAVES || archive_writer_waiting(k->writer) >= SYNC_BYTES ||
+	    clock_mono_ns() - k->synced_ns >= SYNC_NS)
+		client_keep_sync(c);
+}

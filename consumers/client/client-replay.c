@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes the frames of an archive as if they came from an agent. */
+#include "consumers/client/client-replay.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/client/client.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/definition.h"
+#include "pathmap/model/pattern.h"
+
+struct client_replay {
+	struct archive_reader *reader;
+	bool resumes;	 /* its end is where the client goes on */
+	bool begun;	 /* with a chunk that has waves */
+	uint64_t before; /* bytes of the archive when it was opened */
+};
+
+const char *client_replay_folder(const char *address)
+{
+	size_t n = strlen(CLIENT_REPLAY);
+
+	return address && strncmp(address, CLIENT_REPLAY, n) == 0 ? address + n : NULL;
+}
+
+static struct client_replay *replay_new(const char *folder, struct error *e)
+{
+	struct client_replay *r = memory_new(1, sizeof(*r));
+
+	r->reader = archive_reader_new(folder, e);
+	if (r->reader) {
+		r->before = archive_reader_bytes(r->reader);
+		return r;
+	}
+	free(r);
+	return NULL;
+}
+
+void client_replay_free(struct client_replay *r)
+{
+	if (r)
+		archive_reader_free(r->reader);
+	free(r);
+}
+
+double client_replay_share(const struct evspace_client *c)
+{
+	const struct client_replay *r = c->replay;
+
+	return r->before ? (double)archive_reader_done(r->reader) / (double)r->before : 1;
+}
+
+/* ---- frames ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+/* Is it the question of @c? */
+static bool same_select(const struct evspace_client *c, const Evspace__Open *o)
+{
+	bool same = c->n_select == o->n_select;
+
+	for (size_t i = 0; same && i < c->n_select; i++)
+		same = strcmp(c->select[i], o->select[i]) == 0;
+	return same;
+}
+
+static bool same_view(const struct evspace_client *c, const Evspace__Open *o)
+{
+	size_t n = c->define ? strlen(c->define) : 0;
+
+	return same_text(c->view, o->view) && n == o->define.len &&
+	       (n == 0 || memcmp(c->define, o->define.data, n) == 0);
+}
+
+static int take_open(struct evspace_client *c, const Evspace__Open *o, struct error *e)
+{
+	errno = EINVAL;
+	/* whichever it is */
+	if (!*c->view && !c->replay->resumes) {
+		free(c->view);
+		c->view = memory_copy(o->view);
+		c->backlog = o->backlog;
+		return 0;
+	}
+	if (!same_view(c, o))
+		return errorf(e, "the archive has the view %s%.*s; %s", o->view,
+			      o->define.len < 200 ? (int)o->define.len : 200,
+			      o->define.len ? (const char *)o->define.data : "",
+			      c->replay->resumes ? "keep another one in a folder of its own"
+						 : "--view names it");
+	if (c->run[0] && o->run[0] && strcmp(c->run, o->run) != 0)
+		return errorf(e, "the archive has the run %s, not %s", o->run, c->run);
+	c->backlog = o->backlog;
+	if (!c->replay->resumes)
+		return 0;
+	if (!same_select(c, o))
+		return errorf(e, "the archive was begun with another --select; keep this in a "
+				 "folder of its own");
+	if (o->id.len != sizeof(c->id))
+		return errorf(e, "the archive has no identity to go on with");
+	memcpy(c->id, o->id.data, sizeof(c->id));
+	return 0;
+}
+
+static int take_answer(struct evspace_client *c, const struct frame *frame, struct error *e)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	const struct archive_head *head = archive_reader_head(c->replay->reader);
+
+	errno = EPROTO;
+	if (!c->was_open)
+		return errorf(e, "the archive has an answer before a view was opened");
+	if (a->wave && !c->replay->begun && head->number > 1)
+		c->next_take = c->next_ask = head->first ? head->first : 1;
+	c->replay->begun |= a->wave != 0;
+	if (a->wave >= c->next_take + CLIENT_WINDOW_MAX)
+		return errorf(e, "the archive lacks waves %llu to %llu",
+			      (unsigned long long)c->next_take,
+			      (unsigned long long)(a->wave - CLIENT_WINDOW_MAX));
+	if (!a->again && a->wave >= c->next_ask)
+		c->next_ask = a->wave + 1;
+	if (a->again) {
+		c->again_next = a->wave;
+		c->again_end = a->wave + 1;
+	}
+	client_answer(c, frame);
+	c->again_next = c->again_end = 0;
+	return 0;
+}
+
+static int take_frame(struct evspace_client *c, const struct frame *frame, struct error *e)
+{
+	const Evspace__Frame *header = frame->header;
+
+	switch (header->kind_case) {
+	case EVSPACE__FRAME__KIND_HELLO:
+		c->epoch_ns = header->hello->epoch_ns;
+		return 0;
+	case EVSPACE__FRAME__KIND_OPEN:
+		return take_open(c, header->open, e);
+	case EVSPACE__FRAME__KIND_OPENED:
+		client_opened(c, header->opened);
+		return 0;
+	case EVSPACE__FRAME__KIND_ANSWER:
+		return take_answer(c, frame, e);
+	default:
+		return 0;
+	}
+}
+
+/* Returns 1, 0 at the end, or -1 with @e. */
+static int step(struct evspace_client *c, struct error *e)
+{
+	struct frame frame;
+	int rc = archive_reader_frame(c->replay->reader, true, &frame, e);
+
+	return rc > 0 && take_frame(c, &frame, e) < 0 ? -1 : rc;
+}
+
+/* ---- waves ---- */
+
+/* What was asked for last, and never answered, is not waited for. */
+static bool skip_unanswered(struct evspace_client *c)
+{
+	if (c->next_take >= c->next_ask)
+		return false;
+	c->next_take++;
+	return true;
+}
+
+static int replay_fail(struct evspace_client *c, const struct error *e)
+{
+	c->failed = true;
+	c->failure = EVSPACE_WRONG;
+	errorf(&c->why, "%s", e->text);
+	return -1;
+}
+
+int client_replay_next(struct evspace_client *c)
+{
+	struct error e;
+	int rc;
+
+	if (c->failed)
+		return -1;
+	while (!c->stopping) {
+		if (client_take(c))
+			return 1;
+		rc = step(c, &e);
+		if (rc < 0)
+			return replay_fail(c, &e);
+		if (rc == 0 && (c->replay->resumes || !skip_unanswered(c)))
+			return 0;
+	}
+	return 0;
+}
+
+/* ---- life ---- */
+
+int client_replay_begin(struct evspace_client *c, const char *folder, struct error *e)
+{
+	struct evspace_connection *on = c->connection;
+	int rc = 1;
+
+	LIST_INSERT_HEAD(&on->scopes, c, entry);
+	c->number = connection_number(on);
+	on->failed = true;
+	on->failure = EVSPACE_WRONG;
+	errorf(&on->why, "%s is an archive, and nobody there can be asked", folder);
+	c->replay = replay_new(folder, e);
+	while (c->replay && !c->was_open && (rc = step(c, e)) > 0)
+		;
+	if (!c->replay || rc < 0)
+		return -1;
+	if (!c->was_open) {
+		errno = ENODATA;
+		return errorf(e, "%s: nothing was written to the archive yet", folder);
+	}
+	return 0;
+}
+
+int client_replay_resume(struct evspace_client *c, const char *folder, struct archive_end *end,
+			 uint64_t *torn, struct error *e)
+{
+	struct client_replay *r = replay_new(folder, e);
+	int rc = -1;
+
+	*end = (struct archive_end){0};
+	*torn = 0;
+	/* a new one */
+	if (!r)
+		return errno == ENOENT || errno == ENODATA ? 0 : -1;
+	r->resumes = true;
+	c->replay = r;
+	while ((rc = client_replay_next(c)) > 0)
+		;
+	if (rc < 0)
+		errorf(e, "%s; evspace archive check tells more", c->why.text);
+	*end = archive_reader_end(r->reader);
+	*torn = archive_reader_torn(r->reader);
+	c->replay = NULL;
+	client_replay_free(r);
+	c->opened = c->was_open = false;
+	return rc;
+}
+
+/* ---- what is selected ---- */
+
+static bool selects(const struct evspace_client *c, const struct run_view *view)
+{
+	const struct name *name = names_find(c->names, view->run->element);
+	bool any = false;
+
+	if (view->run->kind != RUN_TUPLES || !name)
+		return true;
+	for (size_t i = 0; i < c->n_select && !any; i++)
+		any = pattern_match(c->select[i], name->text);
+	return any;
+}
+
+void client_replay_select(struct evspace_client *c, struct client_answer *to)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+	struct batch kept;
+
+	if (c->n_select == 0 || c->replay->resumes)
+		return;
+	batch_init(&kept);
+	while (batch_next_packed(&to->batch, &cursor, &view)) {
+		if (selects(c, &view)) {
+			batch_keep(&kept, &view);
+			continue;
+		}
+		to->sums.tuples -= view.run->count;
+		to->sums.filtered += view.run->count;
+	}
+	batch_clear(&to->batch);
+	batch_link(&to->batch, &kept);
+	batch_fini(&kept);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waves from an archive instead of a connection. */
+#ifndef EVSPACE_CLIENT_REPLAY_H
+#define EVSPACE_CLIENT_REPLAY_H
+
+#include "consumers/archive/archive-reader.h"
+
+struct evspace_client;
+struct client_answer;
+struct client_replay;
+
+/** Addresses of archives begin so: "archive:DIR". */
+#define CLIENT_REPLAY "archive:"
+
+/** The folder of such an address, else NULL. */
+const char *client_replay_folder(const char *address);
+
+/** Open the archive as a view. Returns 0, or -1 with @e. */
+int client_replay_begin(struct evspace_client *c, const char *folder, struct error *e);
+
+/** NULL is fine. */
+void client_replay_free(struct client_replay *replay);
+
+/** As evspace_next(), which does not wait. */
+int client_replay_next(struct evspace_client *c);
+
+/** Of what has come in an answer leave what the client selects. */
+void client_replay_select(struct evspace_client *c, struct client_answer *to);
+
+/** The share of the archive that was read so far. */
+double client_replay_share(const struct evspace_client *c);
+
+/** Bring the new client @c where the one was that wrote the archive in @folder, if there is one.
+ * Returns 0 with where it ends in *@end, and how much there is no chunk in *@torn; or -1 with @e.
+ */
+int client_replay_resume(struct evspace_client *c, const char *folder, struct archive_end *end,
+			 uint64_t *torn, struct error *e);
+
+#endif

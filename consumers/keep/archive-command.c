@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace archive: keeps a view's stream in a folder, and goes on where it was. */
+#include <stdio.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/json.h"
+#include "consumers/cli/status-line.h"
+#include "consumers/client/client-keep.h"
+#include "consumers/keep/archive-show.h"
+#include "consumers/watch/follow.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
+#include "tree/data/clock.h"
+
+static const char archive_help[] =
+	"usage: evspace archive [options] DIR\n"
+	"       evspace archive info|ls|check [--json] DIR\n"
+	"\n"
+	"Keep what comes of a run (by default every event, from the first that the\n"
+	"elements still hold to the end of the run) in the folder DIR. If DIR has an\n"
+	"archive of the same view already, it goes on behind that: after Ctrl-C, a kill or\n"
+	"a crash of whatever stood between, nothing is missing and nothing comes twice\n"
+	"that the elements still hold. A full disk ends it, and what is there can be read.\n"
+	"\n"
+	"  evspace archive info DIR   whose events it has, and what of each element\n"
+	"  evspace archive ls DIR     its chunks\n"
+	"  evspace archive check DIR  is it whole? else what is wrong where, exit code 1\n"
+	"\n"
+	"evspace events --from DIR and the other consumers read it as a live run.\n"
+	"\n"
+	"examples:\n"
+	"  evspace archive --wait --run solver /data/solver-1 &\n"
+	"  evspace archive --view volume --rate 1 /data/volume\n"
+	"  evspace events --from /data/solver-1 --select '/**/rank3/**'\n";
+
+/* How long one may come back to the scope. */
+#define PATIENCE_MS 3600000u
+
+#define SHOW_NS UINT64_C(500000000)
+
+struct archive {
+	struct follower follow;
+	const char *folder;
+	uint64_t shown_ns;
+};
+
+static int set_define(void *into, const char *text, struct error *e)
+{
+	struct archive *a = into;
+
+	(void)e;
+	a->follow.common.look.define = text;
+	return 0;
+}
+
+static const struct option_row archive_rows[] = {
+	{"define", "TEXT", .take = set_define, .at = 0,
+	 .help = "the text of a view of your own, as in `view NAME { TEXT }` of a map"},
+	{0},
+};
+
+static const struct usage archive_usage = {
+	.help = archive_help,
+	.own = archive_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
+	.lacks = " from ",
+	.words_max = 2,
+};
+
+/* ---- keeping ---- */
+
+static void show(struct archive *a, const struct evspace_counts *n)
+{
+	struct client_kept kept = client_kept(a->follow.client);
+	char tuples[UNIT_TEXT], lost[UNIT_TEXT], bytes[UNIT_TEXT], text[160];
+	uint64_t now = clock_mono_ns();
+
+	if (!status_line_is_possible() || now - a->shown_ns < SHOW_NS)
+		return;
+	a->shown_ns = now;
+	snprintf(text, sizeof(text), "%s tuples kept, %s lost; %s on disk",
+		 unit_count(tuples, n->delivered), unit_count(lost, n->lost),
+		 unit_bytes(bytes, kept.bytes));
+	status_line_show(text);
+}
+
+static bool take_wave(void *arg, uint64_t *seen)
+{
+	struct archive *a = arg;
+	struct follower *f = &a->follow;
+	struct evspace_counts n;
+
+	*seen = evspace_wave(f->client)->number;
+	options_note_missing(f->command, &f->common, f->client);
+	standing_note_unreadable(&f->standing, "evspace archive", f->client);
+	follow_tell_loss(f);
+	evspace_counts(f->client, &n);
+	show(a, &n);
+	/* follow_run() knows what a stream has read */
+	return !evspace_is_stream(f->client) && evspace_wave(f->client)->bytes > 0;
+}
+
+static void account_write(FILE *line, const void *arg)
+{
+	const struct archive *a = arg;
+	struct evspace_client *client = a->follow.client;
+	struct client_kept kept = client_kept(client);
+	char text[UNIT_TEXT];
+	struct evspace_counts n;
+	uint64_t added;
+
+	evspace_counts(client, &n);
+	added = n.delivered - kept.resumed;
+	fprintf(line, "%s tuples in %s", unit_count(text, n.delivered), a->folder);
+	if (kept.resumed)
+		fprintf(line, ", %s of them from before", unit_count(text, kept.resumed));
+	fprintf(line, ", %s lost (overwritten before they were read)", unit_count(text, n.lost));
+	if (n.discarded)
+		fprintf(line, ", %s discarded", unit_count(text, n.discarded));
+	if (n.unaccounted)
+		fprintf(line, ", %llu UNACCOUNTED FOR (please report this)",
+			(unsigned long long)n.unaccounted);
+	fprintf(line, "; %s written", unit_bytes(text, kept.bytes));
+	if (added)
+		fprintf(line, ", %.2f bytes a tuple", (double)kept.bytes / (double)added);
+	if (n.owing)
+		fprintf(line, "; %u host%s did not answer all waves", n.owing,
+			plural(n.owing, "s"));
+}
+
+static void account_json(const struct archive *a)
+{
+	struct client_kept kept = client_kept(a->follow.client);
+	struct evspace_counts n;
+
+	evspace_counts(a->follow.client, &n);
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "kept", "tuples",
+			     json_count(n.delivered), "before", json_count(kept.resumed), "lost",
+			     json_count(n.lost), "discarded", json_count(n.discarded), "repeated",
+			     json_count(n.repeated), "unaccounted", json_count(n.unaccounted),
+			     "owing", json_count(n.owing), "bytes", json_count(kept.bytes)),
+		   stdout);
+}
+
+static int keep(struct archive *a, const char *command)
+{
+	struct common *common = &a->follow.common;
+	enum evspace_failure failure;
+	char why[512], bytes[UNIT_TEXT];
+	struct client_kept kept;
+	int code;
+
+	a->follow.client = client_keep_open(&common->look, a->folder, &failure, why, sizeof(why));
+	if (!a->follow.client) {
+		fprintf(stderr, "%s: %s\n", command, why);
+		return options_failure(failure);
+	}
+	kept = client_kept(a->follow.client);
+	if (kept.torn)
+		fprintf(stderr,
+			"%s: %s at the end of the archive were no whole chunk and are cut off; "
+			"what was in them is asked for again\n",
+			command, unit_bytes(bytes, kept.torn));
+	code = follow_run(&a->follow, take_wave, a);
+	client_keep_sync(a->follow.client);
+	if (client_kept(a->follow.client).fault)
+		code = EXIT_BAD_NEWS;
+	if (common->json)
+		account_json(a);
+	table_say_of(stderr, account_write, a);
+	follow_tell_cost(&a->follow);
+	options_close(common, a->follow.client);
+	return code;
+}
+
+/* ---- the command ---- */
+
+int archive_main(int argc, char **argv)
+{
+	static const char *const words[] = {"info", "ls", "check"};
+	static int (*const shows[])(const char *folder, bool json) = {archive_info, archive_ls,
+								      archive_check};
+	struct archive a = {.follow = {.command = "archive",
+				       .until_end = true,
+				       .common.look = {.view = "events",
+						       .rate_hz = 10,
+						       .backlog = 1,
+						       .patience_ms = PATIENCE_MS}}};
+	const struct common *common = &a.follow.common;
+	int code = options_parse(argc, argv, &archive_usage, &a, &a.follow.common), word;
+
+	if (code >= 0)
+		return code;
+	if (common->n_words == 0) {
+		fprintf(stderr, "%s: in which folder? evspace archive DIR\n", argv[0]);
+		return EXIT_USAGE;
+	}
+	a.folder = common->words[common->n_words - 1];
+	if (common->n_words == 1)
+		return keep(&a, argv[0]);
+	word = options_word(argv[0], common->words[0], words, sizeof(words) / sizeof(words[0]));
+	return word < 0 ? EXIT_USAGE : shows[word](a.folder, common->json);
+}

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests archives: what is in them is what the program has written, whoever is killed when; what is cut, damaged or foreign is
+# refused or read as far as it goes.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+unset EVSPACE_ENTRY
+tunnel=$top_builddir/tests/apps/windtunnel
+kills=10
+
+# ran NAME SECONDS: the wind tunnel, whose elements have room for all of it.
+ran() {
+	timeout -k 5 100 evspace run --no-summary --capacity 100000 --run "$1" -- mpirun -np 4 "$tunnel" --seconds "$2"
+}
+
+# is_all DIR RUN: the archive has each tuple that the program has written, once, by the counters in its segments.
+is_all() {
+	evspace events --from "$1" --json 2>"$tap_dir/err" >"$tap_dir/kept" &&
+		"$top_builddir/tests/account" "$EVSPACE_DIR/$2" all=0 <"$tap_dir/kept" && evspace archive check "$1" >"$tap_dir/check" &&
+		grep -q '^0 lost.* 0 unaccounted' "$tap_dir/check" || { cat "$tap_dir/err" "$tap_dir/check"; return 1; }
+}
+
+whole_run_is_kept() {
+	ran whole 2 && evspace archive --run whole "$tap_dir/whole" && is_all "$tap_dir/whole" whole
+}
+
+# All that consumers say of it; times of events differ by how well the clock is known when they are read.
+consumers_say_the_same() {
+	local said='s/"\(start\|end\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//; /"type":"summary"/d'
+
+	evspace events --run whole --backlog --json 2>/dev/null | sed "$said" | sort >"$tap_dir/live"
+	evspace events --from "$tap_dir/whole" --json 2>/dev/null | sed "$said" | sort | cmp - "$tap_dir/live" &&
+		evspace events --run whole --backlog --select '/**/rank2/**/p2p' --json 2>/dev/null | sed "$said" | sort >"$tap_dir/live" &&
+		evspace events --from "$tap_dir/whole" --select '/**/rank2/**/p2p' --json 2>/dev/null | sed "$said" | sort |
+		cmp - "$tap_dir/live"
+}
+
+few_bytes_a_tuple() {
+	evspace archive info "$tap_dir/whole" --json |
+		sed -n 's/.*"type":"archive".*"bytes":\([0-9]*\),.*"tuples":\([0-9]*\),.*/\1 \2/p' >"$tap_dir/size"
+	awk '{ print $1 / $2 " bytes a tuple"; exit !(NF == 2 && $1 / $2 < 6) }' "$tap_dir/size"
+}
+
+elements_are_accounted() {
+	evspace archive info "$tap_dir/whole" --json | sed -n 's/.*"type":"element","name":"\([^"]*\)","tuples":\([0-9]*\),"first":0,.*"lost":0,.*/\1 \2/p' |
+		sort >"$tap_dir/said"
+	evspace events --run whole --backlog --json 2>/dev/null | sed -n 's/.*"type":"tuple","name":"\([^"]*\)".*/\1/p' |
+		sort | uniq -c | awk '{ print $2, $1 }' | sort |
+		cmp - "$tap_dir/said"
+}
+
+# The archiver dies again and again while the program runs: each time the archive is whole, and at its end has everything.
+killed_again_and_again() {
+	local i seen=0 now
+
+	bed_start tunnel ran killed 5
+	for ((i = 0; i < kills; i++)); do
+		bed_start archive evspace archive --wait --run killed --rate 20 "$tap_dir/killed"
+		bed_limit=40 bed_until has_grown "$tap_dir/killed" "$seen" || return
+		bed_kill KILL archive
+		evspace archive check "$tap_dir/killed" --json >"$tap_dir/check" || return
+		now=$(tuples)
+		[ "$now" -ge "$seen" ] || { echo "after $i kills $now tuples, before $seen"; return 1; }
+		seen=$now
+	done
+	evspace archive --run killed "$tap_dir/killed" && bed_wait tunnel && bed_ended tunnel 0 && is_all "$tap_dir/killed" killed
+}
+
+tuples() {
+	sed -n 's/.*"type":"archive".*"tuples":\([0-9]*\),.*/\1/p' "$tap_dir/check"
+}
+
+has_grown() {
+	evspace archive check "$1" --json >"$tap_dir/check" && [ "$(tuples)" -gt "$2" ]
+}
+
+# What it is read from ends hard, too, and comes back.
+agent_is_killed() {
+	bed_start tunnel ran agent 3
+	bed_start archive evspace archive --wait --run agent "$tap_dir/agent"
+	bed_limit=40 bed_until has_grown "$tap_dir/agent" 0 || return
+	bed_kill KILL agent
+	bed_start agent evspace agent
+	bed_until bed_ready agent && bed_wait tunnel && bed_ended tunnel 0 && bed_wait archive && bed_ended archive 0 &&
+		is_all "$tap_dir/agent" agent && evspace purge agent
+}
+
+# Ctrl-C, and on with it: the cursors were kept.
+interrupted() {
+	bed_start tunnel ran interrupted 3
+	bed_start archive evspace archive --wait --run interrupted "$tap_dir/interrupted"
+	bed_limit=40 bed_until has_grown "$tap_dir/interrupted" 0 || return
+	bed_kill INT archive && bed_wait tunnel && evspace archive --run interrupted "$tap_dir/interrupted" &&
+		is_all "$tap_dir/interrupted" interrupted && evspace purge interrupted
+}
+
+# A host that has forgotten where the archiver was begins anew: what came before does not come again.
+cursors_are_lost() {
+	bed_start tunnel ran forgotten 3
+	bed_start archive evspace archive --wait --run forgotten "$tap_dir/forgotten"
+	bed_limit=40 bed_until has_grown "$tap_dir/forgotten" 0 || return
+	bed_kill KILL archive
+	bed_kill KILL agent
+	find "$EVSPACE_DIR" -name '*.cursor' -delete
+	bed_start agent evspace agent
+	bed_until bed_ready agent && bed_wait tunnel && evspace archive --run forgotten "$tap_dir/forgotten" &&
+		is_all "$tap_dir/forgotten" forgotten && evspace purge forgotten
+}
+
+second_is_refused() {
+	bed_start tunnel ran two 2
+	bed_start archive evspace archive --wait --run two "$tap_dir/two"
+	bed_limit=40 bed_until has_grown "$tap_dir/two" 0 || return
+	tap_says 2 'another process writes to this archive' evspace archive --run two "$tap_dir/two" &&
+		bed_wait archive && bed_ended archive 0 && bed_wait tunnel && is_all "$tap_dir/two" two && evspace purge two
+}
+
+other_question_is_refused() {
+	tap_says 2 'begun with another --select' evspace archive --run whole --select '/**/p2p' "$tap_dir/whole" &&
+		tap_says 2 'the archive has the view events' evspace archive --run whole --view latency "$tap_dir/whole" &&
+		tap_says 2 'the archive has the run whole' evspace archive --run killed "$tap_dir/whole"
+}
+
+# Cut at any byte, an archive ends with its last whole chunk, and can be gone on with.
+cut_anywhere() {
+	local file=$tap_dir/cut/00000001.evspace bytes at i
+
+	bytes=$(stat -c %s "$tap_dir/killed/00000001.evspace")
+	for i in 1 2 3 4 5 6 7 8; do
+		rm -rf "$tap_dir/cut"
+		cp -r "$tap_dir/killed" "$tap_dir/cut"
+		at=$(((RANDOM * 32768 + RANDOM) % bytes))
+		[ "$i" -gt 1 ] || at=$((bytes - 1))
+		truncate -s "$at" "$file"
+		evspace archive check "$tap_dir/cut" >"$tap_dir/said" 2>&1 || grep -q 'nothing was written' "$tap_dir/said" ||
+			{ echo "cut at $at of $bytes"; cat "$tap_dir/said"; return 1; }
+	done
+	evspace archive --run killed "$tap_dir/cut" && is_all "$tap_dir/cut" killed
+}
+
+# damaged AT BYTES TEXT: with these bytes there, check says the text.
+damaged() {
+	rm -rf "$tap_dir/damaged"
+	cp -r "$tap_dir/killed" "$tap_dir/damaged"
+	printf "$2" | dd of="$tap_dir/damaged/00000001.evspace" bs=1 seek="$1" conv=notrunc status=none
+	tap_says 1 "$3" evspace archive check "$tap_dir/damaged" && tap_says 3 "$3" evspace events --from "$tap_dir/damaged" ||
+		tap_says 2 "$3" evspace events --from "$tap_dir/damaged"
+}
+
+damage_is_found() {
+	damaged 8 '\01\02\03\04' 'other byte order' && damaged 12 '\011' 'version 9' && damaged 200 'x' 'checksum' &&
+		damaged 40 '\077' 'checksum' && damaged 0 'X' 'no chunk of an archive' && damaged 23 '\377' 'cannot be'
+}
+
+nothing_is_no_archive() {
+	mkdir "$tap_dir/empty"
+	tap_says 1 'no archive in it' evspace archive check "$tap_dir/empty" &&
+		tap_says 2 'No such file' evspace events --from "$tap_dir/nowhere" &&
+		tap_says 2 'in which folder' evspace archive
+}
+
+disk_is_full() {
+	mkdir "$tap_dir/small"
+	mount -t tmpfs -o size=400k none "$tap_dir/small" || return
+	tap_says 1 'No space left' evspace archive --run killed "$tap_dir/small/ar" &&
+		evspace archive check "$tap_dir/small/ar" --json >"$tap_dir/check" && [ "$(tuples)" -gt 0 ] &&
+		cp -r "$tap_dir/small/ar" "$tap_dir/moved" && evspace archive --run killed "$tap_dir/moved" && is_all "$tap_dir/moved" killed
+	set -- $?
+	umount "$tap_dir/small"
+	return "$1"
+}
+
+bed_start agent evspace agent
+tap_case "its agent is ready" bed_until bed_ready agent
+tap_case "an archive has all that a run has written" whole_run_is_kept
+tap_case "consumers say of it what they say of the run" consumers_say_the_same
+tap_case "a tuple takes less than 6 bytes" few_bytes_a_tuple
+tap_case "info says of each element which tuples there are" elements_are_accounted
+tap_case "killed $kills times during a run: whole each time, exact at the end" killed_again_and_again
+tap_case "the agent is killed, and comes back" agent_is_killed
+tap_case "Ctrl-C, and on later" interrupted
+tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost
+tap_case "a second archiver is refused" second_is_refused
+tap_case "an archive goes on with its own question alone" other_question_is_refused
+tap_case "cut anywhere: readable to the last whole chunk, and gone on with" cut_anywhere
+tap_case "damage, another version or byte order: said where" damage_is_found
+tap_case "what is no archive is said" nothing_is_no_archive
+if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
+	tap_case "a full disk ends it, and what is there is whole" disk_is_full
+else
+	tap_skip "a full disk" "needs root"
+fi
+tap_done
