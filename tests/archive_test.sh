@@ -37,6 +37,22 @@ consumers_say_the_same() {
 		cmp - "$tap_dir/live"
 }
 
+# A view's stages make of the archive of all events what they make on the hosts.
+# (Durations may differ by 1 ns, by when the clock was read.)
+stages_say_the_same() {
+	local view of_class='s/.*"type":"class".*"operations":\([0-9]*\).*"op":"\([^"]*\)".*/\1 \2/p'
+
+	for view in --view=sizes --view=matrix@node '--define=thread filter bytes>=10; node reduce mean of bytes by op'; do
+		evspace view --run whole --backlog "$view" --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' | sort >"$tap_dir/live"
+		evspace view --from "$tap_dir/whole" "$view" --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' | sort >"$tap_dir/kept"
+		[ -s "$tap_dir/live" ] && cmp "$tap_dir/live" "$tap_dir/kept" || { echo "$view"; return 1; }
+	done
+	evspace colop --run whole --backlog --json 2>/dev/null | sed -n "$of_class" >"$tap_dir/live"
+	evspace colop --from "$tap_dir/whole" --json 2>/dev/null | sed -n "$of_class" | cmp - "$tap_dir/live" && [ -s "$tap_dir/live" ] &&
+		tap_says 2 'reads latest, and an archive of events' evspace view --from "$tap_dir/whole" --view heartbeat &&
+		tap_says 2 'no view .nosuch' evspace view --from "$tap_dir/whole" --view nosuch
+}
+
 few_bytes_a_tuple() {
 	evspace archive info "$tap_dir/whole" --json |
 		sed -n 's/.*"type":"archive".*"bytes":\([0-9]*\),.*"tuples":\([0-9]*\),.*/\1 \2/p' >"$tap_dir/size"
@@ -176,6 +192,7 @@ bed_start agent evspace agent
 tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "an archive has all that a run has written" whole_run_is_kept
 tap_case "consumers say of it what they say of the run" consumers_say_the_same
+tap_case "... and so do views, by the same stages" stages_say_the_same
 tap_case "a tuple takes less than 6 bytes" few_bytes_a_tuple
 tap_case "info says of each element which tuples there are" elements_are_accounted
 tap_case "killed $kills times during a run: whole each time, exact at the end" killed_again_and_again

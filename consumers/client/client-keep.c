@@ -27,6 +27,7 @@ struct client_keep {
 	uint64_t synced_ns;
 	unsigned waves; /* since then */
 	uint64_t resumed, torn;
+	uint64_t tuples, waiting; /* on the disk; not yet */
 	bool failed;
 	struct error fault;
 };
@@ -44,6 +45,8 @@ static void stand(struct client_keep *k, const struct evspace_client *c)
 		k->list[i] = &k->owing[i];
 	k->have = c->next_take - 1;
 	k->synced_ns = clock_mono_ns();
+	k->tuples += k->waiting;
+	k->waiting = 0;
 	k->waves = 0;
 }
 
@@ -78,7 +81,7 @@ struct client_keep *client_keep_new(struct evspace_client *c, const char *folder
 	k->writer = archive_writer_new(folder, e);
 	if (k->writer && client_replay_resume(c, folder, &end, &k->torn, e) == 0 &&
 	    archive_writer_begin(k->writer, &end, e) == 0) {
-		k->resumed = c->counts.delivered;
+		k->resumed = k->tuples = c->counts.delivered;
 		stand(k, c);
 		/* the first wave at once: from then on the archive has an identity */
 		k->synced_ns = 0;
@@ -108,7 +111,8 @@ struct client_kept client_kept(const struct evspace_client *c)
 	const struct client_keep *k = c->keep;
 
 	return (struct client_kept){
-		.bytes = archive_writer_written(k->writer) + archive_writer_waiting(k->writer),
+		.bytes = archive_writer_written(k->writer),
+		.tuples = k->tuples,
 		.resumed = k->resumed,
 		.torn = k->torn,
 		.fault = k->failed ? k->fault.text : NULL,
@@ -170,6 +174,7 @@ void client_keep_answer(struct evspace_client *c, const struct frame *frame,
 	archive_writer_add(k->writer, &WIRE_FRAME(ANSWER, answer, &answer),
 			   body.bytes ? &body : NULL, &note);
 	batch_fini(&body);
+	k->waiting += note.tuples;
 	k->waves += taken != NULL;
 	if (k->waves >= SYNC_WAVES || archive_writer_waiting(k->writer) >= SYNC_BYTES ||
 	    clock_mono_ns() - k->synced_ns >= SYNC_NS)

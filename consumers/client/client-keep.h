@@ -18,7 +18,8 @@ struct evspace_client *client_keep_open(const struct evspace_options *options, c
 
 /** What was written. */
 struct client_kept {
-	uint64_t bytes;	   /* by this client */
+	uint64_t bytes;	   /* on the disk, by this client */
+	uint64_t tuples;   /* there, with those of before */
 	uint64_t resumed;  /* tuples that the archive had before */
 	uint64_t torn;	   /* bytes at its end that were no whole chunk, and were cut off */
 	const char *fault; /* why nothing more can be written; NULL: it can */

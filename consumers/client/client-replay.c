@@ -7,14 +7,16 @@
 #include <string.h>
 
 #include "consumers/client/client.h"
+#include "consumers/client/client-stages.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/model/definition.h"
-#include "pathmap/model/pattern.h"
 
 struct client_replay {
 	struct archive_reader *reader;
-	bool resumes;	 /* its end is where the client goes on */
-	bool begun;	 /* with a chunk that has waves */
+	bool resumes; /* its end is where the client goes on */
+	bool begun;   /* with a chunk that has waves */
+	struct client_stages *stages;
+	bool faulty;
+	struct error fault;
 	uint64_t before; /* bytes of the archive when it was opened */
 };
 
@@ -40,8 +42,10 @@ static struct client_replay *replay_new(const char *folder, struct error *e)
 
 void client_replay_free(struct client_replay *r)
 {
-	if (r)
-		archive_reader_free(r->reader);
+	if (!r)
+		return;
+	client_stages_free(r->stages);
+	archive_reader_free(r->reader);
 	free(r);
 }
 
@@ -77,27 +81,41 @@ static bool same_view(const struct evspace_client *c, const Evspace__Open *o)
 	       (n == 0 || memcmp(c->define, o->define.data, n) == 0);
 }
 
-static int take_open(struct evspace_client *c, const Evspace__Open *o, struct error *e)
+/* Are these all events, of which other views can be made here? */
+static bool has_events(const Evspace__Open *o)
 {
+	return o->define.len == 0 && strcmp(o->view, "events") == 0;
+}
+
+/* What has been opened before is the same. */
+static int take_question(struct evspace_client *c, const Evspace__Open *o, struct error *e)
+{
+	bool same;
+
 	errno = EINVAL;
-	/* whichever it is */
-	if (!*c->view && !c->replay->resumes) {
-		free(c->view);
-		c->view = memory_copy(o->view);
-		c->backlog = o->backlog;
-		return 0;
-	}
-	if (!same_view(c, o))
+	if (c->run[0] && o->run[0] && strcmp(c->run, o->run) != 0)
+		return errorf(e, "the archive has the run %s, not %s", o->run, c->run);
+	/* "": whichever view it is */
+	same = !*c->view || same_view(c, o);
+	if (!same && (c->replay->resumes || !has_events(o)))
 		return errorf(e, "the archive has the view %s%.*s; %s", o->view,
 			      o->define.len < 200 ? (int)o->define.len : 200,
 			      o->define.len ? (const char *)o->define.data : "",
 			      c->replay->resumes ? "keep another one in a folder of its own"
 						 : "--view names it");
-	if (c->run[0] && o->run[0] && strcmp(c->run, o->run) != 0)
-		return errorf(e, "the archive has the run %s, not %s", o->run, c->run);
 	c->backlog = o->backlog;
+	if (!c->replay->resumes && !c->replay->stages)
+		c->replay->stages = client_stages_new(c, same, e);
+	return c->replay->resumes || c->replay->stages ? 0 : -1;
+}
+
+static int take_open(struct evspace_client *c, const Evspace__Open *o, struct error *e)
+{
+	if (take_question(c, o, e) < 0)
+		return -1;
 	if (!c->replay->resumes)
 		return 0;
+	errno = EINVAL;
 	if (!same_select(c, o))
 		return errorf(e, "the archive was begun with another --select; keep this in a "
 				 "folder of its own");
@@ -130,7 +148,7 @@ static int take_answer(struct evspace_client *c, const struct frame *frame, stru
 	}
 	client_answer(c, frame);
 	c->again_next = c->again_end = 0;
-	return 0;
+	return c->replay->faulty ? errorf(e, "%s", c->replay->fault.text) : 0;
 }
 
 static int take_frame(struct evspace_client *c, const struct frame *frame, struct error *e)
@@ -144,6 +162,10 @@ static int take_frame(struct evspace_client *c, const struct frame *frame, struc
 	case EVSPACE__FRAME__KIND_OPEN:
 		return take_open(c, header->open, e);
 	case EVSPACE__FRAME__KIND_OPENED:
+		if (!c->replay->resumes && !c->replay->stages) {
+			errno = EPROTO;
+			return errorf(e, "the archive does not say what it has");
+		}
 		client_opened(c, header->opened);
 		return 0;
 	case EVSPACE__FRAME__KIND_ANSWER:
@@ -249,38 +271,11 @@ int client_replay_resume(struct evspace_client *c, const char *folder, struct ar
 	return rc;
 }
 
-/* ---- what is selected ---- */
-
-static bool selects(const struct evspace_client *c, const struct run_view *view)
+void client_replay_stages(struct evspace_client *c, struct client_answer *to)
 {
-	const struct name *name = names_find(c->names, view->run->element);
-	bool any = false;
+	struct client_replay *r = c->replay;
 
-	if (view->run->kind != RUN_TUPLES || !name)
-		return true;
-	for (size_t i = 0; i < c->n_select && !any; i++)
-		any = pattern_match(c->select[i], name->text);
-	return any;
-}
-
-void client_replay_select(struct evspace_client *c, struct client_answer *to)
-{
-	struct batch_cursor cursor = {0};
-	struct run_view view;
-	struct batch kept;
-
-	if (c->n_select == 0 || c->replay->resumes)
+	if (r->resumes || client_stages_apply(r->stages, c, to, &r->fault) == 0)
 		return;
-	batch_init(&kept);
-	while (batch_next_packed(&to->batch, &cursor, &view)) {
-		if (selects(c, &view)) {
-			batch_keep(&kept, &view);
-			continue;
-		}
-		to->sums.tuples -= view.run->count;
-		to->sums.filtered += view.run->count;
-	}
-	batch_clear(&to->batch);
-	batch_link(&to->batch, &kept);
-	batch_fini(&kept);
+	r->faulty = true;
 }

@@ -24,8 +24,8 @@ void client_replay_free(struct client_replay *replay);
 /** As evspace_next(), which does not wait. */
 int client_replay_next(struct evspace_client *c);
 
-/** Of what has come in an answer leave what the client selects. */
-void client_replay_select(struct evspace_client *c, struct client_answer *to);
+/** Make of what has come in an answer what the client's view makes of it. */
+void client_replay_stages(struct evspace_client *c, struct client_answer *to);
 
 /** The share of the archive that was read so far. */
 double client_replay_share(const struct evspace_client *c);

@@ -357,7 +357,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
 	to->here = true;
 	if (c->replay)
-		client_replay_select(c, to);
+		client_replay_stages(c, to);
 	else
 		answer_live(c, frame, to, &times);
 }

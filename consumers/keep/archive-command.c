@@ -19,9 +19,9 @@ static const char archive_help[] =
 	"\n"
 	"Keep what comes of a run (by default every event, from the first that the\n"
 	"elements still hold to the end of the run) in the folder DIR. If DIR has an\n"
-	"archive of the same view already, it goes on behind that: after Ctrl-C, a kill or\n"
-	"a crash of whatever stood between, nothing is missing and nothing comes twice\n"
-	"that the elements still hold. A full disk ends it, and what is there can be read.\n"
+	"archive of the same view already, it goes on behind that: after Ctrl-C, a kill,\n"
+	"or a crash of whatever stood between, nothing is missing that the elements still\n"
+	"hold, and nothing comes twice. A full disk ends it; what is there can be read.\n"
 	"\n"
 	"  evspace archive info DIR   whose events it has, and what of each element\n"
 	"  evspace archive ls DIR     its chunks\n"
@@ -111,8 +111,8 @@ static void account_write(FILE *line, const void *arg)
 	uint64_t added;
 
 	evspace_counts(client, &n);
-	added = n.delivered - kept.resumed;
-	fprintf(line, "%s tuples in %s", unit_count(text, n.delivered), a->folder);
+	added = kept.tuples - kept.resumed;
+	fprintf(line, "%s tuples in %s", unit_count(text, kept.tuples), a->folder);
 	if (kept.resumed)
 		fprintf(line, ", %s of them from before", unit_count(text, kept.resumed));
 	fprintf(line, ", %s lost (overwritten before they were read)", unit_count(text, n.lost));
@@ -136,7 +136,7 @@ static void account_json(const struct archive *a)
 
 	evspace_counts(a->follow.client, &n);
 	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "kept", "tuples",
-			     json_count(n.delivered), "before", json_count(kept.resumed), "lost",
+			     json_count(kept.tuples), "before", json_count(kept.resumed), "lost",
 			     json_count(n.lost), "discarded", json_count(n.discarded), "repeated",
 			     json_count(n.repeated), "unaccounted", json_count(n.unaccounted),
 			     "owing", json_count(n.owing), "bytes", json_count(kept.bytes)),
@@ -164,7 +164,10 @@ static int keep(struct archive *a, const char *command)
 			command, unit_bytes(bytes, kept.torn));
 	code = follow_run(&a->follow, take_wave, a);
 	client_keep_sync(a->follow.client);
-	if (client_kept(a->follow.client).fault)
+	kept = client_kept(a->follow.client);
+	if (kept.fault && code == EXIT_FINE)
+		fprintf(stderr, "%s: %s\n", command, kept.fault);
+	if (kept.fault)
 		code = EXIT_BAD_NEWS;
 	if (common->json)
 		account_json(a);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The stages of a view over what an archive of all events has: in the client, by the same code as
+ * on hosts. */
+#ifndef EVSPACE_CLIENT_STAGES_H
+#define EVSPACE_CLIENT_STAGES_H
+
+#include <stdbool.h>
+
+#include "pathmap/base/error.h"
+
+struct client_answer;
+struct client_stages;
+struct evspace_client;
+
+/** Those of the client's view, as it defines it or as it is shipped; @same: what comes is of that
+ * view already, and only --select counts. Returns NULL with errno and @e. */
+struct client_stages *client_stages_new(const struct evspace_client *c, bool same, struct error *e);
+void client_stages_free(struct client_stages *s);
+
+/** Pass what has come in an answer through them; its sums are then those of what is left. Returns
+ * 0, or -1 with @e. */
+int client_stages_apply(struct client_stages *s, const struct evspace_client *c,
+			struct client_answer *to, struct error *e);
+
+#endif
