@@ -35,6 +35,7 @@ static const struct command commands[] = {
 	 true},
 	{"archive", "keeps what comes of a run in a folder, for --from DIR of consumers",
 	 archive_main, true},
+	{"export", "events as OTF2, CTF, Perfetto, Paje, CSV or JSON lines", export_main, true},
 	{"collect", "what is collected of a running program, by class; switches it", collect_main,
 	 true},
 	{"discard", "drops the events that elements hold", discard_main, true},

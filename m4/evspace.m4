@@ -62,6 +62,13 @@ AC_DEFUN([EVSPACE_HAVE_LAPACKE],
 PKG_CHECK_MODULES([LAPACKE], [lapacke], [], [have_lapacke=no])
 AM_CONDITIONAL([LAPACKE], [test "$have_lapacke" = yes])])
 
+# EVSPACE_HAVE_OTF2
+# OTF2 may be there, for `evspace export --to otf2`: set OTF2_CFLAGS, OTF2_LIBS and have_otf2.
+AC_DEFUN([EVSPACE_HAVE_OTF2],
+[have_otf2=yes
+PKG_CHECK_MODULES([OTF2], [otf2], [], [have_otf2=no])
+AM_CONDITIONAL([OTF2], [test "$have_otf2" = yes])])
+
 # EVSPACE_REPORT_MISSING
 # End configure with everything that was noted, if anything was.
 AC_DEFUN([EVSPACE_REPORT_MISSING],

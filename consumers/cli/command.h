@@ -37,6 +37,7 @@ int doctor_main(int argc, char **argv);
 int entropy_main(int argc, char **argv);
 int events_main(int argc, char **argv);
 int exec_main(int argc, char **argv);
+int export_main(int argc, char **argv);
 int heartbeat_main(int argc, char **argv);
 int map_main(int argc, char **argv);
 int perturb_main(int argc, char **argv);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evspace export: events in the formats of other tools. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/module.h"
+#include "consumers/cli/status-line.h"
+#include "consumers/keep/export.h"
+#include "consumers/watch/events.h"
+#include "consumers/watch/follow.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
+#include "tree/data/clock.h"
+#include "tree/data/op.h"
+
+static const char export_help[] =
+	"usage: evspace export --to FORMAT [options] OUT\n"
+	"\n"
+	"Write the events of an archive (--from DIR), or of a run until its end, to OUT in\n"
+	"the format of other tools:\n"
+	"\n"
+	"  csv, jsonl  a line for each event, as `evspace events` prints them; OUT may be -\n"
+	"  otf2        a folder that Vampir, Scalasca and ViTE read: calls, messages and\n"
+	"              collectives with their communicators\n"
+	"  ctf         a folder that babeltrace2 and Trace Compass read\n"
+	"  perfetto    a file for ui.perfetto.dev: slices, and flows for messages\n"
+	"  paje        a file that ViTE and pj_dump read: states and links\n"
+	"\n"
+	"All but csv and jsonl have all events in memory, 64 bytes for each. What is lost\n"
+	"is in none of them but csv and jsonl; how much that is, is said at the end.\n"
+	"\n"
+	"examples:\n"
+	"  evspace export --to otf2 --from /data/solver solver-otf2\n"
+	"  evspace export --to csv --from /data/solver --select '/**/rank3/**' - | head\n";
+
+#define BUFFER_BYTES (1u << 20)
+#define SHOW_NS	     UINT64_C(500000000)
+
+struct export
+{
+	struct follower follow;
+	const char *to, *out;
+	const struct events_format *lines; /* NULL: of a trace */
+	export_write *write;		   /* of a trace; NULL: by the object for OTF2 */
+	FILE *file;
+	struct trace_run trace;
+	uint64_t shown_ns, seen;
+};
+
+static const struct option_row export_rows[] = {
+	{"to", "FORMAT", OPTION_TEXT, .at = offsetof(struct export, to),
+	 .help = "csv, jsonl, otf2, ctf, perfetto or paje"},
+	{0},
+};
+
+static const struct usage export_usage = {
+	.help = export_help,
+	.own = export_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_VIEW | OPTIONS_WAVES,
+	.lacks = " count ",
+	.words_max = 1,
+};
+
+/* ---- waves ---- */
+
+static void lines_write(struct export *x)
+{
+	struct evspace_event ev;
+	struct evspace_loss loss;
+
+	while (evspace_loss(x->follow.client, &loss)) {
+		x->trace.lost += loss.lost;
+		x->lines->loss(&loss, 0, x->file);
+	}
+	evspace_rewind(x->follow.client);
+	while (evspace_event(x->follow.client, &ev)) {
+		x->trace.events++;
+		x->lines->event(x->follow.client, &ev, 0, x->file);
+	}
+}
+
+static bool take_wave(void *arg, uint64_t *seen)
+{
+	struct export *x = arg;
+	uint64_t now = clock_mono_ns();
+	char n[UNIT_TEXT], text[64];
+
+	*seen = evspace_wave(x->follow.client)->number;
+	options_note_missing(x->follow.command, &x->follow.common, x->follow.client);
+	if (x->lines)
+		lines_write(x);
+	else
+		trace_take(&x->trace, x->follow.client);
+	if (status_line_is_possible() && now - x->shown_ns > SHOW_NS) {
+		x->shown_ns = now;
+		snprintf(text, sizeof(text), "%s events read", unit_count(n, x->trace.events));
+		status_line_show(text);
+	}
+	return false;
+}
+
+/* ---- the end ---- */
+
+static int otf2_write(const struct export *x, struct error *e)
+{
+	export_otf2_function *function = NULL;
+	const char *why;
+
+	*(void **)(void *)&function = module_function(EXPORT_OTF2_OBJECT, EXPORT_OTF2_SYMBOL,
+						      "OTF2 (libopen-trace-format2-dev)", e);
+	if (!function)
+		return -1;
+	why = function(&x->trace, x->out, op_name);
+	return why ? errorf(e, "%s: %s", x->out, why) : 0;
+}
+
+static int trace_write(struct export *x, struct error *e)
+{
+	errno = ENODATA;
+	if (x->trace.events == 0)
+		return errorf(e, "there is no event to export");
+	trace_sort(&x->trace);
+	return x->write ? x->write(&x->trace, x->out, e) : otf2_write(x, e);
+}
+
+static void account_write(FILE *line, const void *arg)
+{
+	const struct export *x = arg;
+	char n[UNIT_TEXT];
+
+	fprintf(line, "%s events in %s", unit_count(n, x->trace.events), x->out);
+	fprintf(line, ", %s lost or discarded", unit_count(n, x->trace.lost));
+	if (x->trace.under_way)
+		fprintf(line, ", %s left out that have no end", unit_count(n, x->trace.under_way));
+}
+
+static int run(struct export *x, const char *command)
+{
+	struct error e = {""};
+	int code, rc;
+
+	x->follow.client = options_open(command, &x->follow.common, &code);
+	if (!x->follow.client)
+		return code;
+	if (x->lines)
+		fputs(x->lines->begin, x->file);
+	code = follow_run(&x->follow, take_wave, x);
+	status_line_clear();
+	rc = x->lines ? 0 : trace_write(x, &e);
+	if (x->lines && x->file != stdout) {
+		rc = export_close(x->file, x->out, &e);
+		x->file = NULL;
+	}
+	if (rc < 0) {
+		fprintf(stderr, "%s: %s\n", command, e.text);
+		code = EXIT_BAD_NEWS;
+	} else {
+		table_say_of(stderr, account_write, x);
+	}
+	follow_tell_cost(&x->follow);
+	options_close(&x->follow.common, x->follow.client);
+	trace_fini(&x->trace);
+	return code;
+}
+
+/* ---- the command ---- */
+
+static bool lines_open(struct export *x, const char *command)
+{
+	x->file = strcmp(x->out, "-") == 0 ? stdout : fopen(x->out, "we");
+	if (!x->file) {
+		fprintf(stderr, "%s: %s: %s\n", command, x->out, strerror(errno));
+		return false;
+	}
+	setvbuf(x->file, NULL, _IOFBF, BUFFER_BYTES);
+	return true;
+}
+
+int export_main(int argc, char **argv)
+{
+	static const char *const formats[] = {"csv", "jsonl", "otf2", "ctf", "perfetto", "paje"};
+	static export_write *const writes[] = {NULL,	   NULL, NULL, export_ctf, export_perfetto,
+					       export_paje};
+	struct export x = {
+		.follow = {.command = "export",
+			   .until_end = true,
+			   .common.look = {.view = "events", .rate_hz = 10, .backlog = 1}}};
+	int code = options_parse(argc, argv, &export_usage, &x, &x.follow.common), to;
+
+	if (code >= 0)
+		return code;
+	if (!x.to || x.follow.common.n_words == 0) {
+		fprintf(stderr, "%s: to which format, and where? evspace export --to FORMAT OUT\n",
+			argv[0]);
+		return EXIT_USAGE;
+	}
+	to = options_word(argv[0], x.to, formats, sizeof(formats) / sizeof(formats[0]));
+	if (to < 0)
+		return EXIT_USAGE;
+	x.out = x.follow.common.words[0];
+	x.write = writes[to];
+	x.lines = to == 0 ? &events_csv : to == 1 ? &events_json : NULL;
+	if (x.lines && !lines_open(&x, argv[0]))
+		return EXIT_BAD_NEWS;
+	code = run(&x, argv[0]);
+	if (x.file && x.file != stdout)
+		fclose(x.file);
+	return code;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Formats of traces that an execution is exported to (docs/archives.md). */
+#ifndef EVSPACE_EXPORT_H
+#define EVSPACE_EXPORT_H
+
+#include <stdio.h>
+
+#include "consumers/keep/trace.h"
+#include "pathmap/base/error.h"
+
+/** Write the trace to @out. Returns 0, or -1 with @e. */
+typedef int export_write(const struct trace_run *t, const char *out, struct error *e);
+
+export_write export_ctf, export_paje, export_perfetto;
+
+/** The object with what writes OTF2, and its function: returns NULL, or what is wrong, which is
+ * valid until the next call. @name says what an operation is called. */
+#define EXPORT_OTF2_OBJECT "libevspace-otf2.so"
+#define EXPORT_OTF2_SYMBOL "export_otf2"
+typedef const char *export_otf2_function(const struct trace_run *t, const char *out,
+					 const char *(*name)(uint16_t op));
+
+/** All events of all threads in order of time, for formats that want that. */
+enum export_kind { EXPORT_ENTER, EXPORT_LEAVE, EXPORT_SENT, EXPORT_RECEIVED };
+
+struct export_record {
+	int64_t ns;
+	const struct trace_event *ev;
+	const struct trace_thread *thread;
+	uint32_t place; /* of the thread, from 0 */
+	enum export_kind kind;
+	uint64_t nth; /* of a message: which one it is between its two on its communicator, with its
+		       * tag, from 0: the same on both sides, as messages do not overtake */
+};
+
+struct export_records {
+	struct export_record *items;
+	size_t n, room;
+};
+
+/** For export_records_fini(). */
+void export_records_make(struct export_records *r, const struct trace_run *t);
+void export_records_fini(struct export_records *r);
+
+/** A text that names a message alike on both sides. */
+#define EXPORT_MESSAGE 96
+const char *export_message(char buf[EXPORT_MESSAGE], const struct export_record *r);
+
+/** Close the file @out that was written to @f, whose name is for messages. Returns 0, or -1 with
+ * @e. */
+int export_close(FILE *f, const char *out, struct error *e);
+
+#endif

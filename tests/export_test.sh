@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests exports: each format is read back by its own tool, and has the same calls, sends and receives, in order of time.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+unset EVSPACE_ENTRY
+
+made() {
+	evspace run --no-summary --capacity 100000 --run made -- mpirun -np 3 "$top_builddir/tests/apps/windtunnel" --seconds 1 &&
+		evspace archive --run made "$tap_dir/made" && evspace export --to jsonl --from "$tap_dir/made" "$tap_dir/jsonl" &&
+		grep '"type":"tuple"' "$tap_dir/jsonl" >"$tap_dir/events" && [ -s "$tap_dir/events" ] || return
+	calls=$(grep -c '"completion":false' "$tap_dir/events")
+	sends=$(grep -c '"op":"MPI_Isend".*"completion":false' "$tap_dir/events")
+	receives=$(grep -c '"op":"MPI_Irecv".*"completion":true' "$tap_dir/events")
+	collectives=$(grep -c '"op":"MPI_\(Allreduce\|Bcast\|Reduce\|Barrier\)"' "$tap_dir/events")
+	echo "$calls $sends $receives $collectives" >"$tap_dir/true"
+}
+
+export_to() {
+	evspace export --to "$1" --from "$tap_dir/made" "$tap_dir/$1"
+}
+
+# same FORMAT: its numbers of enters, leaves, sends and receives, on stdin a line each, are the true ones.
+same() {
+	read -r calls sends receives collectives <"$tap_dir/true"
+	printf '%s\n' "$calls" "$calls" "$sends" "$receives" ${1:+"$collectives"} | cmp - "$tap_dir/counted" ||
+		{ cat "$tap_dir/true" "$tap_dir/counted"; return 1; }
+}
+
+csv_has_all() {
+	evspace export --to csv --from "$tap_dir/made" - >"$tap_dir/csv" &&
+		[ "$(($(wc -l <"$tap_dir/csv") - 1))" -eq "$(wc -l <"$tap_dir/events")" ]
+}
+
+# Times of a location do not fall; each leave is of the call that was entered last.
+otf2_is_read() {
+	export_to otf2 && otf2-print "$tap_dir/otf2/traces.otf2" >"$tap_dir/read" 2>"$tap_dir/err" && ! grep -i 'warning\|error' "$tap_dir/err" &&
+		awk '
+			$1 ~ /^(ENTER|LEAVE|MPI_)/ { n[$1]++; if ($3 < at[$2]) bad++; at[$2] = $3 }
+			$1 == "ENTER" { stack[$2, ++depth[$2]] = $5 }
+			$1 == "LEAVE" { if (stack[$2, depth[$2]--] != $5) bad++ }
+			/MPI_(SEND|RECV|COLLECTIVE_END)/ && !/"MPI_COMM_WORLD"/ { bad++ }
+			END {
+				print n["ENTER"]; print n["LEAVE"]; print n["MPI_SEND"]; print n["MPI_RECV"]; print n["MPI_COLLECTIVE_END"]
+				exit bad > 0
+			}' "$tap_dir/read" >"$tap_dir/counted" && same collectives
+}
+
+ctf_is_read() {
+	export_to ctf && babeltrace2 --clock-seconds "$tap_dir/ctf" >"$tap_dir/read" && awk '
+		{ kind = $3; match($0, /thread = [0-9]+/); t = substr($0, RSTART, RLENGTH); time = substr($1, 2) + 0
+		  n[kind]++; if (time < at[t]) bad++; at[t] = time }
+		END { print n["enter:"]; print n["leave:"]; print n["send:"]; print n["receive:"]; exit bad > 0 }' \
+		"$tap_dir/read" >"$tap_dir/counted" && same
+}
+
+# Links have two ends, states are left that were entered, time does not fall.
+paje_is_read() {
+	export_to paje && awk '
+		/^%/ { next }
+		$1 >= 3 { if ($2 < last) bad++; last = $2 }
+		$1 == 5 { depth[$4]++; enter++ }
+		$1 == 6 { if (--depth[$4] < 0) bad++; leave++ }
+		$1 == 7 { sent++; if (keys[$7]++) bad++ }
+		$1 == 8 { received++; if (--keys[$7] < 0) bad++ }
+		END { for (k in keys) if (keys[k]) bad++; print enter; print leave; print sent; print received; exit bad > 0 }' \
+		"$tap_dir/paje" >"$tap_dir/counted" && same
+}
+
+perfetto_is_read() {
+	export_to perfetto && python3 - "$tap_dir/perfetto" >"$tap_dir/counted" <<'P' && same
+import collections, sys
+
+def fields(b):
+    i = 0
+    def varint():
+        nonlocal i
+        n = s = 0
+        while True:
+            n |= (b[i] & 127) << s
+            s += 7
+            i += 1
+            if b[i - 1] < 128:
+                return n
+    while i < len(b):
+        key = varint()
+        kind = key & 7
+        if kind == 0:
+            value = varint()
+        elif kind == 1:
+            value = b[i:i + 8]
+            i += 8
+        else:
+            n = varint()
+            value = b[i:i + n]
+            assert len(value) == n
+            i += n
+        yield key >> 3, value
+
+count = collections.Counter()
+flows = collections.Counter()
+at = {}
+for number, packet in fields(open(sys.argv[1], "rb").read()):
+    assert number == 1
+    p = dict(fields(packet))
+    if 11 not in p:
+        assert 60 in p
+        continue
+    e = dict(fields(p[11]))
+    kind = {1: "enter", 2: "leave"}.get(e[9]) or e[23].decode()
+    count[kind] += 1
+    assert p[8] >= at.get(e[11], 0)
+    at[e[11]] = p[8]
+    if 47 in e:
+        flows[e[47]] += 1
+    if 48 in e:
+        flows[e[48]] -= 1
+assert not any(flows.values())
+for kind in "enter", "leave", "send", "receive":
+    print(count[kind])
+P
+}
+
+live_is_the_same() {
+	evspace export --to paje --run made "$tap_dir/live.paje" && [ "$(grep -c '^5' "$tap_dir/live.paje")" -eq "$(grep -c '^5' "$tap_dir/paje")" ]
+}
+
+nothing_is_written() {
+	tap_says 2 'to which format' evspace export --from "$tap_dir/made" "$tap_dir/x" && tap_says 2 'otf3' evspace export --to otf3 "$tap_dir/x" &&
+		tap_says 1 'no event' evspace export --to ctf --from "$tap_dir/made" --select '/no/**' "$tap_dir/x" && [ ! -e "$tap_dir/x" ] &&
+		tap_says 1 'File exists' evspace export --to ctf --from "$tap_dir/made" "$tap_dir/made" &&
+		tap_says 1 'cannot be written\|No such' evspace export --to paje --from "$tap_dir/made" /proc/none/x
+}
+
+bed_start agent evspace agent
+tap_case "its agent is ready" bed_until bed_ready agent
+tap_case "a run in an archive, as JSON lines" made
+tap_case "CSV has a line for each event" csv_has_all
+if [ ! -e "$EVSPACE_LIBDIR/libevspace-otf2.so" ]; then
+	tap_skip "otf2-print reads OTF2" "it was not built: there is no OTF2"
+elif ! command -v otf2-print >/dev/null; then
+	tap_skip "otf2-print reads OTF2" "there is no otf2-print"
+else
+	tap_case "otf2-print reads OTF2: the same calls, sends, receives and collectives, in order" otf2_is_read
+fi
+if command -v babeltrace2 >/dev/null; then
+	tap_case "babeltrace2 reads CTF: the same" ctf_is_read
+else
+	tap_skip "babeltrace2 reads CTF" "there is no babeltrace2"
+fi
+tap_case "Paje: the same, and each message has both ends" paje_is_read
+if command -v python3 >/dev/null; then
+	tap_case "Perfetto's packets: the same, and each flow has both ends" perfetto_is_read
+else
+	tap_skip "Perfetto's packets" "there is no python3"
+fi
+tap_case "a run is exported as its archive" live_is_the_same
+tap_case "what cannot be is said" nothing_is_written
+tap_done
