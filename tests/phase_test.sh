@@ -2,7 +2,11 @@
 # evspace phase: figures of files of blocks, and what is wrong with such files.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
 
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
 cd "$tap_dir" || exit 99
 
 # random SEED RUNS ENTRIES: two runs of 6 processes and 5 blocks.
@@ -109,6 +113,25 @@ late_ones_start_in_the_first_block() {
 	tap_says 0 '"count":4' evspace phase --file late --start 1 --points points --json && [ "$(awk '$1 == 2 { print $4 }' points | cut -c1-6)" = 3.4641 ]
 }
 
+# The calls of an archive are what `evspace events` prints of it: two entries for each, in order of time.
+archive_is_read() {
+	unset EVSPACE_ENTRY
+	evspace run --no-summary --run phase -- mpirun -np 3 "$top_builddir/tests/apps/windtunnel" --seconds 1 &&
+		evspace archive --run phase ar && evspace events --from ar --json 2>"$tap_dir/err" >events || return
+	grep '"type":"tuple"' events | grep -v '"completion":true' | awk -v q='"' '
+		function field(name) { match($0, q name q ":[^,}]*"); s = substr($0, RSTART, RLENGTH); gsub(/.*:|"/, "", s); return s }
+		{ print field("op"), field("rank"), field("start_ns"), field("end_ns") }' >calls
+	cut -d ' ' -f 1 calls | sort -uV >ops
+	awk 'NR == FNR { k[$1] = NR - 1; next } { print substr($3, 6), 2 * k[$1] + 1, $2; print substr($4, 6), 2 * k[$1] + 2, $2 }' ops calls |
+		sort -s -n -k 1,1 >blocks
+	evspace phase --from ar --json >said && evspace phase --file blocks --json >wanted || return
+	has "\"name\":\"$(head -n 1 ops)\"" '"figure":"order"' || return
+	[ "$(grep -c '"figure":"site"' said)" -eq "$(wc -l <ops)" ] &&
+		diff <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' said) <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' wanted) &&
+		diff <(grep -o '"n":1,"explained":0.[0-9]\{4\}' said) <(grep -o '"n":1,"explained":0.[0-9]\{4\}' wanted) &&
+		tap_says 2 'no archive in it' evspace phase --from . && tap_says 2 'it needs --file FILE' evspace phase --file blocks --from ar
+}
+
 tap_case "three processes, by hand" by_hand
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
 	tap_case "numpy finds the same components" same_as_numpy
@@ -119,4 +142,5 @@ tap_case "standard input is read as a file is" pipes
 tap_case "what is wrong with a file is said with its line" wrong_files
 tap_case "one process in one block" one_of_each
 tap_case "processes that start late are in the first block until then" late_ones_start_in_the_first_block
+tap_case "the calls in an archive: what its events give" archive_is_read
 tap_done

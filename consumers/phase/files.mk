@@ -6,7 +6,7 @@ libclient_la_SOURCES += \
 	%D%/scan.c %D%/scan.h
 
 evspace_SOURCES += \
-	%D%/components.h %D%/entries.c %D%/entries.h %D%/phase.c
+	%D%/blocks-of-events.c %D%/blocks-of-events.h %D%/components.h %D%/entries.c %D%/entries.h %D%/phase.c
 EXTRA_DIST += %D%/README.md
 
 # What finds components, loaded by `evspace phase` alone.

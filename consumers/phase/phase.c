@@ -11,6 +11,7 @@
 #include "consumers/cli/module.h"
 #include "consumers/cli/options.h"
 #include "consumers/phase/axes.h"
+#include "consumers/phase/blocks-of-events.h"
 #include "consumers/phase/components.h"
 #include "consumers/phase/entries.h"
 #include "consumers/phase/execution.h"
@@ -24,13 +25,15 @@
 #define UNLIKELY 0.01
 
 static const char phase_help[] =
-	"usage: evspace phase --file FILE [options]\n"
+	"usage: evspace phase --file FILE|--from DIR [options]\n"
 	"\n"
 	"Show a parallel execution as a path through phase space (Gomez, Cai, Schubert:\n"
 	"Entropy of Parallel Execution and Communication): the state is the basic block\n"
 	"that each process is in. FILE (- is standard input) has a line for each block\n"
 	"that is entered, \"time block process\", sorted by time; when the time falls\n"
-	"back, another run of the same program begins.\n";
+	"back, another run of the same program begins. DIR is an archive of all events:\n"
+	"a process is in block 0 before its first call, in 2k + 1 during one at call site\n"
+	"k (or of operation k, where sites are not recorded), in 2k + 2 behind it.\n";
 
 static const char phase_more[] =
 	"Entropy of the execution: -sum p log2 p over all its states, p = P!/(N^P prod\n"
@@ -47,8 +50,9 @@ static const char phase_more[] =
 
 struct phase {
 	struct common common;
-	const char *file, *subset, *points;
-	const char *normalise; /* NULL: both */
+	const char *file, *from, *subset, *points;
+	struct block_sites sites; /* of an archive */
+	const char *normalise;	  /* NULL: both */
 	unsigned blocks, processes, scan;
 	unsigned start;
 	uint32_t base; /* the lowest block's number */
@@ -75,6 +79,8 @@ static int normalise_take(void *into, const char *value, struct error *e)
 static const struct option_row phase_rows[] = {
 	{"file", "FILE", OPTION_TEXT, .at = offsetof(struct phase, file),
 	 .help = "lines \"time block process\", sorted by time"},
+	{"from", "DIR", OPTION_TEXT, .at = offsetof(struct phase, from),
+	 .help = "the calls in an archive instead (evspace archive)"},
 	{"blocks", "N", OPTION_COUNT, .at = offsetof(struct phase, blocks),
 	 .most = ENTRIES_BLOCKS_MAX, .help = "blocks of the program; else to the highest in FILE"},
 	{"start", "BLOCK", .take = start_take, .help = "block in which all begin; else 0"},
@@ -273,6 +279,33 @@ static void states_print(const struct phase *p, const struct execution *x)
 		       (unsigned long long)x->clashes, plural(x->clashes, "s"));
 }
 
+static void sites_print(const struct phase *p)
+{
+	const struct block_sites *s = &p->sites;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (p->common.json)
+			json_print(json_pack("{s:s,s:i,s:i,s:o}", "figure", "site", "in",
+					     (int)(2 * i + 1), "behind", (int)(2 * i + 2), "name",
+					     json_text(s->names[i])),
+				   stdout);
+		else
+			printf("blocks %zu and %zu: in and behind %s\n", 2 * i + 1, 2 * i + 2,
+			       s->names[i]);
+	}
+	if (p->common.json && s->n > 0)
+		json_print(json_pack("{s:s,s:o,s:o}", "figure", "order", "unsure",
+				     json_count(s->unsure), "left_out", json_count(s->apart)),
+			   stdout);
+	else if (s->unsure > 0)
+		printf("of %llu entries it is not known whether they are before those next to "
+		       "them: clocks are not known better\n",
+		       (unsigned long long)s->unsure);
+	if (s->apart > 0)
+		fprintf(stderr, "evspace phase: %llu calls of further threads are left out\n",
+			(unsigned long long)s->apart);
+}
+
 /* "4,5,6" */
 static void subset_text(const struct scan *s, size_t subset, char *text, size_t room)
 {
@@ -390,6 +423,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 		if (components_make(p, &x, &why))
 			fprintf(stderr, "evspace phase: %s\n", why.text);
 		states_print(p, &x);
+		sites_print(p);
 		entropies_print(p, &x);
 		components_print(p);
 		if (p->scan > 0)
@@ -406,9 +440,14 @@ static int phase_run(struct phase *p, struct error *e)
 	struct entries in;
 	int failed;
 
-	if (!p->file)
-		return errorf(e, "it needs --file FILE, with lines \"time block process\"");
-	if (entries_open(&in, p->file, e))
+	if (!p->file == !p->from)
+		return errorf(e, "it needs --file FILE, with lines \"time block process\", or "
+				 "--from DIR, with an archive");
+	if (p->from)
+		failed = blocks_of_events(&in, p->from, &p->sites, e);
+	else
+		failed = entries_open(&in, p->file, e);
+	if (failed)
 		return -1;
 	failed = shape_measure(p, &in, e);
 	p->shape.scan = p->scan;
@@ -435,6 +474,7 @@ int phase_main(int argc, char **argv)
 		fprintf(stderr, "evspace phase: %s\n", e.text);
 		code = EXIT_USAGE;
 	}
+	block_sites_fini(&p.sites);
 	free(p.in_subset);
 	free(p.vectors);
 	return code;

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes entries of the calls in an archive: sorted by time, in a file without a name, as all that
+ * is read of entries is read more than once. */
+#include "consumers/phase/blocks-of-events.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/client/client-replay.h"
+#include "consumers/client/evspace-client.h"
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+
+/* One call site, or operation. */
+struct block_site {
+	char *name;
+	uint32_t seen, place; /* in order of coming, of names */
+	UT_hash_handle hh;
+};
+
+/* A process begins or ends a call. */
+struct block_change {
+	int64_t ns;
+	float error_ns;
+	uint32_t process, site;
+	bool behind;
+};
+
+struct block_making {
+	struct block_site *sites;
+	struct block_change *changes;
+	size_t n, room, n_sites;
+	uint64_t apart;
+};
+
+/* ---- events ---- */
+
+/* Of "/…/p2p:main.c:12" the call site, else what the operation is called. */
+static uint32_t site_of(struct block_making *m, const struct evspace_event *ev)
+{
+	const char *channel = strrchr(ev->name, '/');
+	const char *colon = channel ? strchr(channel, ':') : NULL;
+	const char *name = colon ? colon + 1 : ev->op;
+	struct block_site *site;
+
+	HASH_FIND_STR(m->sites, name, site);
+	if (!site) {
+		site = memory_new(1, sizeof(*site));
+		site->name = memory_copy(name);
+		site->seen = (uint32_t)m->n_sites++;
+		HASH_ADD_KEYPTR(hh, m->sites, site->name, strlen(site->name), site);
+	}
+	return site->seen;
+}
+
+static void change_add(struct block_making *m, const struct block_change *change)
+{
+	if (m->n == m->room) {
+		m->room = m->room ? 2 * m->room : 4096;
+		m->changes = reallocarray(m->changes, m->room, sizeof(*m->changes));
+		if (!m->changes)
+			abort();
+	}
+	m->changes[m->n++] = *change;
+}
+
+static void take_event(struct block_making *m, const struct evspace_event *ev)
+{
+	struct block_change change = {
+		.ns = ev->start_ns, .error_ns = (float)ev->error_ns, .process = (uint32_t)ev->rank};
+
+	if (ev->rank < 0 || !ev->end_ns ||
+	    ev->flags & (EVSPACE_COMPLETION | EVSPACE_REGION | EVSPACE_RUNNING))
+		return;
+	if (!strstr(ev->name, "/t0/")) {
+		m->apart++;
+		return;
+	}
+	change.site = site_of(m, ev);
+	change_add(m, &change);
+	change.ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns + 1;
+	change.behind = true;
+	change_add(m, &change);
+}
+
+static int events_take(struct block_making *m, const char *folder, struct error *e)
+{
+	char *address = memory_format(CLIENT_REPLAY "%s", folder);
+	const struct evspace_options look = {.connect = address, .view = "events"};
+	enum evspace_failure failure;
+	struct evspace_client *client = evspace_open(&look, &failure, e->text, sizeof(e->text));
+	struct evspace_event ev;
+	int rc = -1;
+
+	free(address);
+	while (client && (rc = evspace_next(client, -1)) == 1) {
+		while (evspace_event(client, &ev))
+			take_event(m, &ev);
+	}
+	if (client && rc < 0)
+		errorf(e, "%s", evspace_why(client));
+	evspace_close(client);
+	if (rc < 0 || m->n > 0)
+		return rc;
+	return errorf(e, "%s: there is no call of a rank in it", folder);
+}
+
+/* ---- entries ---- */
+
+/* As text, numbers in it by value: line 9 before line 10. */
+static int by_name(const struct block_site *a, const struct block_site *b)
+{
+	return strverscmp(a->name, b->name);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct block_change *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns > y->ns ? 1 : -1;
+	return (x->process > y->process) - (x->process < y->process);
+}
+
+static uint32_t *sites_number(struct block_making *m, struct block_sites *sites)
+{
+	uint32_t *place = memory_new(m->n_sites + 1, sizeof(*place));
+
+	HASH_SORT(m->sites, by_name);
+	sites->names = memory_new(m->n_sites + 1, sizeof(*sites->names));
+	for (struct block_site *s = m->sites; s; s = s->hh.next) {
+		place[s->seen] = (uint32_t)sites->n;
+		sites->names[sites->n++] = memory_copy(s->name);
+	}
+	return place;
+}
+
+static void entries_write(struct block_making *m, const uint32_t *place, struct block_sites *sites,
+			  FILE *to)
+{
+	const struct block_change *before = NULL;
+
+	qsort(m->changes, m->n, sizeof(*m->changes), by_time);
+	for (size_t i = 0; i < m->n; before = &m->changes[i++]) {
+		const struct block_change *c = &m->changes[i];
+
+		sites->unsure += before && before->process != c->process &&
+				 (double)(c->ns - before->ns) <
+					 (double)c->error_ns + (double)before->error_ns;
+		fprintf(to, "%lld %u %u\n", (long long)(c->ns - m->changes[0].ns + 1),
+			2 * place[c->site] + 1 + c->behind, c->process);
+	}
+}
+
+int blocks_of_events(struct entries *entries, const char *folder, struct block_sites *sites,
+		     struct error *e)
+{
+	struct block_making m = {0};
+	struct block_site *s, *next;
+	int failed = events_take(&m, folder, e);
+
+	*sites = (struct block_sites){.apart = m.apart};
+	*entries = (struct entries){.name = folder};
+	if (!failed) {
+		uint32_t *place = sites_number(&m, sites);
+
+		entries->in = tmpfile();
+		if (entries->in)
+			entries_write(&m, place, sites, entries->in);
+		if (!entries->in || fflush(entries->in) != 0)
+			failed =
+				errorf(e, "there is no place for the entries: %s", strerror(errno));
+		else
+			entries_rewind(entries);
+		free(place);
+	}
+	HASH_ITER(hh, m.sites, s, next)
+	{
+		HASH_DEL(m.sites, s);
+		free(s->name);
+		free(s);
+	}
+	free(m.changes);
+	return failed;
+}
+
+void block_sites_fini(struct block_sites *sites)
+{
+	for (size_t i = 0; i < sites->n; i++)
+		free(sites->names[i]);
+	free(sites->names);
+	*sites = (struct block_sites){0};
+}

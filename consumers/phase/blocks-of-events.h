@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Blocks of programs that do not say theirs: what is before the end of a communication call and
+ * what is behind it, by call site or operation, from the events of an archive. */
+#ifndef EVSPACE_BLOCKS_OF_EVENTS_H
+#define EVSPACE_BLOCKS_OF_EVENTS_H
+
+#include "consumers/phase/entries.h"
+
+/** What the blocks are: 0 before the first call, 2k + 1 in a call at site k, 2k + 2 behind it. */
+struct block_sites {
+	char **names; /* "solver.c:212", or "MPI_Send" where call sites are not recorded, in order
+		       */
+	size_t n;
+	uint64_t unsure; /* entries closer to the one before, of another process, than clocks are
+			    known */
+	uint64_t apart;	 /* events of threads other than the first of their process: left out */
+};
+
+/** Make the entries of the archive in @folder, whose name must outlive them: times in ns since the
+ * first. Returns 0, or -1 with @e. */
+int blocks_of_events(struct entries *entries, const char *folder, struct block_sites *sites,
+		     struct error *e);
+void block_sites_fini(struct block_sites *sites);
+
+#endif
