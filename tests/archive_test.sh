@@ -125,6 +125,36 @@ cursors_are_lost() {
 		is_all "$tap_dir/forgotten" forgotten && evspace purge forgotten
 }
 
+# With a bound the oldest files go, and what is left is whole, also gone on with.
+oldest_are_dropped() {
+	local bytes
+
+	bed_start tunnel ran bound 4
+	bed_start archive evspace archive --wait --run bound --rate 50 --keep 400k "$tap_dir/bound"
+	bed_limit=40 bed_until [ -e "$tap_dir/bound/00000003.evspace" ] || return
+	bed_kill KILL archive
+	evspace archive check "$tap_dir/bound" >"$tap_dir/check" && bed_wait tunnel && evspace archive --run bound --keep 400k "$tap_dir/bound" || return
+	bytes=$(du -sb --apparent-size "$tap_dir/bound" | cut -f 1)
+	[ "$bytes" -lt 900000 ] && [ ! -e "$tap_dir/bound/00000001.evspace" ] &&
+		evspace archive check "$tap_dir/bound" --json >"$tap_dir/check" && grep -q '"lost":0,.*"unaccounted":0' "$tap_dir/check" &&
+		[ "$(evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep -c '"type":"tuple"')" -eq "$(tuples)" ] &&
+		evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep '"type":"tuple"' | tail -n 1 | grep -q '"comm_size":\|/rank' &&
+		! evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep -q '"name":"?"' && evspace purge bound ||
+		{ ls -l "$tap_dir/bound"; cat "$tap_dir/check"; return 1; }
+}
+
+# The waves of four seconds or so, at once and not.
+speed_is_kept() {
+	local begun=${EPOCHREALTIME/./}
+
+	evspace archive ls "$tap_dir/killed" --json >"$tap_dir/chunks"
+	span=$(sed -n 's/.*"from_ns":\([0-9]*\),"to_ns":\([0-9]*\),.*/\1 \2/p' "$tap_dir/chunks" | awk '{ if (!from) from = $1; to = $2 } END { printf "%d\n", (to - from) / 1000 }')
+	evspace export --to csv --from "$tap_dir/killed" --speed 4 "$tap_dir/csv" || return
+	took=$((${EPOCHREALTIME/./} - begun))
+	echo "$took us for $span us at four times the speed"
+	[ "$((took * 4))" -ge "$((span * 9 / 10))" ] && tap_says 2 'is no speed' evspace events --from "$tap_dir/killed" --speed 0
+}
+
 second_is_refused() {
 	bed_start tunnel ran two 2
 	bed_start archive evspace archive --wait --run two "$tap_dir/two"
@@ -199,6 +229,8 @@ tap_case "killed $kills times during a run: whole each time, exact at the end" k
 tap_case "the agent is killed, and comes back" agent_is_killed
 tap_case "Ctrl-C, and on later" interrupted
 tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost
+tap_case "--keep drops the oldest, and what is left is whole" oldest_are_dropped
+tap_case "--speed: the waves come in their times" speed_is_kept
 tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused
 tap_case "cut anywhere: readable to the last whole chunk, and gone on with" cut_anywhere

@@ -25,6 +25,7 @@ struct archive_reader {
 	char file[ARCHIVE_FILE_TEXT];
 	uint64_t offset; /* of the next chunk in it */
 	uint64_t before; /* bytes of the files before it */
+	bool begun;	 /* a chunk was read */
 	uint64_t torn;	 /* bytes at the end that are no chunk */
 	struct archive_head head;
 	struct archive_end end;
@@ -210,7 +211,9 @@ int archive_reader_chunk(struct archive_reader *r, struct error *e)
 	for (; r->at < r->n_files; r->at++) {
 		if (r->fd < 0 && file_open(r, e) < 0)
 			return -1;
-		rc = chunk_read(r, e);
+		while ((rc = chunk_read(r, e)) > 0 && r->begun && r->head.kind == ARCHIVE_SNAPSHOT)
+			;
+		r->begun |= rc > 0;
 		if (rc != 0)
 			return rc;
 		/* where a writer goes on, also if there is nothing in it */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -18,6 +19,7 @@
 struct archive_writer {
 	char *folder;
 	int folder_fd, fd;
+	unsigned number; /* of the file */
 	char file[ARCHIVE_FILE_TEXT];
 	uint64_t end;	      /* of the file */
 	uint64_t written;     /* by this writer */
@@ -88,15 +90,70 @@ static void head_begin(struct archive_writer *w, uint64_t number)
 	w->bytes = 0;
 }
 
+static int file_begin(struct archive_writer *w, unsigned number, uint64_t bytes, struct error *e)
+{
+	char name[ARCHIVE_FILE_TEXT];
+	int fd;
+
+	archive_file(number, name);
+	fd = openat(w->folder_fd, name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) < 0 || fsync(w->folder_fd) < 0) {
+		errorf(e, "%s/%s: cannot be written: %m", w->folder, name);
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	if (w->fd >= 0)
+		close(w->fd);
+	w->fd = fd;
+	w->number = number;
+	memcpy(w->file, name, sizeof(name));
+	w->end = bytes;
+	return 0;
+}
+
 int archive_writer_begin(struct archive_writer *w, const struct archive_end *end, struct error *e)
 {
-	archive_file(end->file ? end->file : 1, w->file);
-	w->fd = openat(w->folder_fd, w->file, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (w->fd < 0 || ftruncate(w->fd, (off_t)end->bytes) < 0 || fsync(w->folder_fd) < 0)
-		return errorf(e, "%s/%s: cannot be written: %m", w->folder, w->file);
-	w->end = end->bytes;
+	if (file_begin(w, end->file ? end->file : 1, end->bytes, e) < 0)
+		return -1;
 	head_begin(w, end->chunks + 1);
 	return 0;
+}
+
+int archive_writer_turn(struct archive_writer *w, uint64_t most, struct error *e)
+{
+	if (w->end < most || w->number >= ARCHIVE_FILES_MOST)
+		return 0;
+	if (file_begin(w, w->number + 1, 0, e) < 0)
+		return -1;
+	w->head.kind = ARCHIVE_SNAPSHOT;
+	return 1;
+}
+
+void archive_writer_drop(struct archive_writer *w, const struct archive_bound *bound)
+{
+	struct timespec now;
+	struct stat s;
+	unsigned *files;
+	uint64_t bytes = w->end;
+	int n = archive_files(w->folder_fd, &files);
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	/* from the newest back */
+	for (int i = n - 1; i >= 0; i--) {
+		char name[ARCHIVE_FILE_TEXT];
+
+		archive_file(files[i], name);
+		if (files[i] >= w->number ||
+		    fstatat(w->folder_fd, name, &s, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		bytes += (uint64_t)s.st_size;
+		if ((bound->bytes && bytes > bound->bytes) ||
+		    (bound->ns &&
+		     now.tv_sec - s.st_mtim.tv_sec > (time_t)(bound->ns / 1000000000u)))
+			unlinkat(w->folder_fd, name, 0);
+	}
+	free(files);
 }
 
 /* ---- frames ---- */

@@ -42,6 +42,20 @@ uint64_t archive_writer_written(const struct archive_writer *w);
  * errno and @e: then what was synced before is whole, and nothing else is there. */
 int archive_writer_sync(struct archive_writer *w, struct error *e);
 
+/**
+ * Begin a file, if the present one has @most bytes: returns 1, then what is added up to the next
+ * sync is its snapshot; 0: not yet; -1 with @e. Call it after a sync.
+ */
+int archive_writer_turn(struct archive_writer *w, uint64_t most, struct error *e);
+
+/** What is to be kept. 0: all. */
+struct archive_bound {
+	uint64_t bytes, ns;
+};
+
+/** Remove the oldest files, not the present one, that are beyond the bound. */
+void archive_writer_drop(struct archive_writer *w, const struct archive_bound *bound);
+
 /** Without a sync. NULL is fine. */
 void archive_writer_free(struct archive_writer *w);
 

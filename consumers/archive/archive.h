@@ -22,6 +22,13 @@
 #define ARCHIVE_FILE_TEXT  24
 #define ARCHIVE_FILES_MOST 99999999u
 
+/** What a chunk is. */
+enum archive_kind {
+	ARCHIVE_CAME,	  /* what came, in that order */
+	ARCHIVE_SNAPSHOT, /* the first of a file: what those before it have said, for who begins
+			   * there; others pass it over */
+};
+
 /**
  * The head of a chunk, in the byte order of who wrote it; `stored` bytes follow, one frame of zstd
  * (RFC 8878) that unpacks to `plain` bytes of frames (tree/wire/wire.h).
@@ -30,7 +37,7 @@ struct archive_head {
 	char magic[8];
 	uint32_t order;	  /* ARCHIVE_ORDER */
 	uint16_t version; /* ARCHIVE_VERSION */
-	uint16_t spare;	  /* 0 */
+	uint16_t kind;	  /* enum archive_kind */
 	uint32_t stored, plain;
 	uint64_t number;	/* of the chunk in the archive, from 1 */
 	uint64_t first, last;	/* waves in it, the least and the greatest; 0: none */

@@ -66,6 +66,21 @@ static int set_from(void *into, const char *folder, struct error *e)
 	return 0;
 }
 
+static int set_speed(void *into, const char *value, struct error *e)
+{
+	char *end;
+	double speed = strtod(value, &end);
+
+	(void)into;
+	if (end == value || *end || !(speed > 0 && speed <= 1e6))
+		return errorf(
+			e,
+			"'%.60s' is no speed; write 1 for that of the run, 10 for ten times that",
+			value);
+	client_replay_speed_set(speed);
+	return 0;
+}
+
 static int set_rate(void *into, const char *value, struct error *e)
 {
 	struct common *c = into;
@@ -203,6 +218,8 @@ const struct option_row options_shared[] = {
 	 .help = "only these elements, such as '/*/*/rank[0-3]/**'; may be repeated"},
 	{"from", "DIR", .take = set_from, .group = OPTIONS_WAVES,
 	 .help = "not a live run: the archive in DIR that evspace archive has written"},
+	{"speed", "N", .take = set_speed, .group = OPTIONS_WAVES,
+	 .help = "with --from: N times as fast as the waves were taken (default: at once)"},
 	{"rate", "HZ|max", .take = set_rate, .group = OPTIONS_WAVES,
 	 .help = "how often to look, in waves per second (default: heartbeat 1, events 10; "
 		 "without it a stream looks more often while elements fill faster, for at most "

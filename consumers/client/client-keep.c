@@ -12,6 +12,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/columns-batch.h"
+#include "tree/wire/dictionary.h"
 
 /* Synced after so many waves (leaves remember 63), so many bytes, or so long. */
 #define SYNC_WAVES 16u
@@ -27,10 +28,25 @@ struct client_keep {
 	uint64_t synced_ns;
 	unsigned waves; /* since then */
 	uint64_t resumed, torn;
+	Evspace__Opened *opened;  /* the last one; NULL: none */
+	uint64_t turned_ns;	  /* when the present file was begun */
 	uint64_t tuples, waiting; /* on the disk; not yet */
+	struct archive_bound bound;
 	bool failed;
 	struct error fault;
 };
+
+/* With a bound it goes file by file, an eighth of it each, but not too small. */
+#define FILE_PARTS 8u
+#define FILE_LEAST ((uint64_t)64 << 10)
+#define FILE_MOST  ((uint64_t)64 << 20)
+
+static uint64_t file_most(const struct archive_bound *bound)
+{
+	uint64_t most = bound->bytes ? bound->bytes / FILE_PARTS : FILE_MOST;
+
+	return most < FILE_LEAST ? FILE_LEAST : most > FILE_MOST ? FILE_MOST : most;
+}
 
 /* ---- what is on the disk ---- */
 
@@ -57,13 +73,60 @@ void client_keep_ask(const struct client_keep *k, Evspace__Ask *ask)
 	ask->owing = k->list;
 }
 
+/* All that the files before it have said. */
+static void snapshot(struct evspace_client *c)
+{
+	const struct archive_note nothing = {0};
+	struct dictionary said = {0};
+
+	client_keep_opened(c, c->keep->opened);
+	for (;;) {
+		Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+
+		dictionary_fill(&said, c->names, &answer);
+		if (answer.n_names == 0 && answer.n_comms == 0)
+			break;
+		archive_writer_add(c->keep->writer, &WIRE_FRAME(ANSWER, answer, &answer), NULL,
+				   &nothing);
+	}
+	dictionary_clear(&said);
+}
+
+/* Returns 0, or -1 with the fault. */
+static int turn(struct evspace_client *c)
+{
+	struct client_keep *k = c->keep;
+	uint64_t most = file_most(&k->bound);
+	int turned;
+
+	if (!k->opened || (!k->bound.bytes && !k->bound.ns))
+		return 0;
+	if (k->bound.ns && clock_mono_ns() - k->turned_ns >= k->bound.ns / FILE_PARTS)
+		most = 1;
+	turned = archive_writer_turn(k->writer, most, &k->fault);
+	if (turned <= 0)
+		return turned;
+	k->turned_ns = clock_mono_ns();
+	snapshot(c);
+	if (archive_writer_sync(k->writer, &k->fault) < 0)
+		return -1;
+	archive_writer_drop(k->writer, &k->bound);
+	return 0;
+}
+
+void client_keep_bound(struct evspace_client *c, const struct archive_bound *bound)
+{
+	c->keep->bound = *bound;
+	c->keep->turned_ns = clock_mono_ns();
+}
+
 void client_keep_sync(struct evspace_client *c)
 {
 	struct client_keep *k = c->keep;
 
 	if (k->failed)
 		return;
-	if (archive_writer_sync(k->writer, &k->fault) == 0) {
+	if (archive_writer_sync(k->writer, &k->fault) == 0 && turn(c) == 0) {
 		stand(k, c);
 		return;
 	}
@@ -100,6 +163,8 @@ void client_keep_free(struct evspace_client *c)
 		return;
 	client_keep_sync(c);
 	archive_writer_free(k->writer);
+	if (k->opened)
+		evspace__opened__free_unpacked(k->opened, NULL);
 	free(k->owing);
 	free(k->list);
 	free(k);
@@ -124,11 +189,19 @@ struct client_kept client_kept(const struct evspace_client *c)
 /* All that says to which question these are the answers, and where the client is. */
 void client_keep_opened(struct evspace_client *c, const Evspace__Opened *o)
 {
-	Evspace__Hello hello = *link_hello(c->connection->link);
+	Evspace__Hello hello = EVSPACE__HELLO__INIT;
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	Evspace__Opened opened = *o;
 	const struct archive_note nothing = {0};
 
+	if (o != c->keep->opened) {
+		if (c->keep->opened)
+			evspace__opened__free_unpacked(c->keep->opened, NULL);
+		c->keep->opened = (Evspace__Opened *)wire_copy(&o->base);
+	}
+	hello.version = hello.oldest = WIRE_VERSION;
+	hello.tuple_layout = TUPLE_LAYOUT;
+	hello.epoch_ns = c->epoch_ns;
 	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	client_open_fill(c, &open);
 	archive_writer_add(c->keep->writer, &WIRE_FRAME(HELLO, hello, &hello), NULL, &nothing);

@@ -9,6 +9,7 @@
 #include "tree/wire/deframer.h"
 
 struct client_answer;
+struct archive_bound;
 struct client_keep;
 
 /** evspace_open(), and keep what comes in the folder @folder. If it has an archive, that must have
@@ -26,6 +27,9 @@ struct client_kept {
 };
 
 struct client_kept client_kept(const struct evspace_client *c);
+
+/** From now on remove what is beyond the bound, file by file. */
+void client_keep_bound(struct evspace_client *c, const struct archive_bound *bound);
 
 /** Wait until all that has come is on the disk. */
 void client_keep_sync(struct evspace_client *c);

@@ -163,7 +163,7 @@ void client_opened(struct evspace_client *c, const Evspace__Opened *o)
 	if (o->window && o->window < c->window_most)
 		c->window_most = o->window;
 	client_window(c, c->window_said ? c->window_said : c->window);
-	delivery_open(c->delivery, o, c->backlog);
+	delivery_open(c->delivery, o, c->backlog && !c->partial);
 	if (other)
 		on_remapped(c, o->generation);
 	c->generation = o->generation;

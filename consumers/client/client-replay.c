@@ -3,12 +3,14 @@
 #include "consumers/client/client-replay.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/client/client.h"
 #include "consumers/client/client-stages.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 
 struct client_replay {
 	struct archive_reader *reader;
@@ -17,7 +19,9 @@ struct client_replay {
 	struct client_stages *stages;
 	bool faulty;
 	struct error fault;
-	uint64_t before; /* bytes of the archive when it was opened */
+	uint64_t began_ns; /* CLOCK_MONOTONIC, with a speed: when the first wave was due … */
+	int64_t first_ns;  /* … and taken */
+	uint64_t before;   /* bytes of the archive when it was opened */
 };
 
 const char *client_replay_folder(const char *address)
@@ -25,6 +29,14 @@ const char *client_replay_folder(const char *address)
 	size_t n = strlen(CLIENT_REPLAY);
 
 	return address && strncmp(address, CLIENT_REPLAY, n) == 0 ? address + n : NULL;
+}
+
+/* Waves come as fast as they are read, or that many times as fast as they were taken. */
+static double replay_speed;
+
+void client_replay_speed_set(double speed)
+{
+	replay_speed = speed;
 }
 
 static struct client_replay *replay_new(const char *folder, struct error *e)
@@ -104,6 +116,8 @@ static int take_question(struct evspace_client *c, const Evspace__Open *o, struc
 			      c->replay->resumes ? "keep another one in a folder of its own"
 						 : "--view names it");
 	c->backlog = o->backlog;
+	if (!c->was_open)
+		c->partial = archive_reader_head(c->replay->reader)->number > 1;
 	if (!c->replay->resumes && !c->replay->stages)
 		c->replay->stages = client_stages_new(c, same, e);
 	return c->replay->resumes || c->replay->stages ? 0 : -1;
@@ -203,6 +217,30 @@ static int replay_fail(struct evspace_client *c, const struct error *e)
 	return -1;
 }
 
+/* Wait until the wave is due, or evspace_stop(). */
+static void replay_wait(const struct evspace_client *c)
+{
+	struct client_replay *r = c->replay;
+	struct pollfd wake = {.fd = c->wake_fd, .events = POLLIN};
+	const struct evspace_wave *w = &c->taken.wave;
+	uint64_t due_ns, now = clock_mono_ns();
+
+	if (replay_speed <= 0 || r->resumes)
+		return;
+	if (!r->began_ns) {
+		r->began_ns = now;
+		r->first_ns = w->taken_ns;
+	}
+	due_ns = r->began_ns;
+	if (w->taken_ns > r->first_ns)
+		due_ns += (uint64_t)((double)(w->taken_ns - r->first_ns) / replay_speed);
+	while (!c->stopping && (now = clock_mono_ns()) < due_ns) {
+		uint64_t ms = (due_ns - now) / 1000000u + 1;
+
+		(void)poll(&wake, 1, ms < 1000 ? (int)ms : 1000);
+	}
+}
+
 int client_replay_next(struct evspace_client *c)
 {
 	struct error e;
@@ -211,8 +249,10 @@ int client_replay_next(struct evspace_client *c)
 	if (c->failed)
 		return -1;
 	while (!c->stopping) {
-		if (client_take(c))
+		if (client_take(c)) {
+			replay_wait(c);
 			return 1;
+		}
 		rc = step(c, &e);
 		if (rc < 0)
 			return replay_fail(c, &e);

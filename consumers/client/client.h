@@ -60,6 +60,7 @@ struct evspace_client {
 	/* instead of a connection, and besides */
 	struct client_replay *replay; /* an archive that waves come from; NULL: agents */
 	struct client_keep *keep;     /* an archive that they go to; NULL: none */
+	bool partial;		      /* the archive does not begin at its begin */
 	int64_t epoch_ns;	      /* of the reference agent's clock */
 	/* what it records of itself */
 	bool monitored;

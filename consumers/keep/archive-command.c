@@ -6,6 +6,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/status-line.h"
+#include "consumers/archive/archive-writer.h"
 #include "consumers/client/client-keep.h"
 #include "consumers/keep/archive-show.h"
 #include "consumers/watch/follow.h"
@@ -42,6 +43,7 @@ static const char archive_help[] =
 struct archive {
 	struct follower follow;
 	const char *folder;
+	struct archive_bound bound;
 	uint64_t shown_ns;
 };
 
@@ -54,7 +56,25 @@ static int set_define(void *into, const char *text, struct error *e)
 	return 0;
 }
 
+/* A size, or a time. */
+static int set_keep(void *into, const char *text, struct error *e)
+{
+	struct archive *a = into;
+	struct error why;
+
+	if (quantity_bytes(text, &a->bound.bytes, &why) == 0 && a->bound.bytes > 0)
+		return 0;
+	a->bound.bytes = 0;
+	if (quantity_duration(text, QUANTITY_SECONDS, &a->bound.ns, &why) == 0 && a->bound.ns > 0)
+		return 0;
+	return errorf(e, "'%.60s' is neither a size, as 10G, nor a time, as 7d", text);
+}
+
 static const struct option_row archive_rows[] = {
+	{"keep", "SIZE|TIME", .take = set_keep, .at = 0,
+	 .help = "drop the oldest files when all have more than SIZE, as 10G, or when they are "
+		 "older "
+		 "than TIME, as 7d"},
 	{"define", "TEXT", .take = set_define, .at = 0,
 	 .help = "the text of a view of your own, as in `view NAME { TEXT }` of a map"},
 	{0},
@@ -64,7 +84,7 @@ static const struct usage archive_usage = {
 	.help = archive_help,
 	.own = archive_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
-	.lacks = " from ",
+	.lacks = " from speed ",
 	.words_max = 2,
 };
 
@@ -156,6 +176,7 @@ static int keep(struct archive *a, const char *command)
 		fprintf(stderr, "%s: %s\n", command, why);
 		return options_failure(failure);
 	}
+	client_keep_bound(a->follow.client, &a->bound);
 	kept = client_kept(a->follow.client);
 	if (kept.torn)
 		fprintf(stderr,

@@ -18,10 +18,10 @@
 static const char export_help[] =
 	"usage: evspace export --to FORMAT [options] OUT\n"
 	"\n"
-	"Write the events of an archive (--from DIR), or of a run until its end, to OUT in\n"
-	"the format of other tools:\n"
+	"Write the events of an archive (--from DIR), or of a run until its end, to OUT\n"
+	"in the format of other tools:\n"
 	"\n"
-	"  csv, jsonl  a line for each event, as `evspace events` prints them; OUT may be -\n"
+	"  csv, jsonl  a line for each event, as of `evspace events`; OUT may be -\n"
 	"  otf2        a folder that Vampir, Scalasca and ViTE read: calls, messages and\n"
 	"              collectives with their communicators\n"
 	"  ctf         a folder that babeltrace2 and Trace Compass read\n"
