@@ -135,7 +135,7 @@ oldest_are_dropped() {
 	bed_kill KILL archive
 	evspace archive check "$tap_dir/bound" >"$tap_dir/check" && bed_wait tunnel && evspace archive --run bound --keep 400k "$tap_dir/bound" || return
 	bytes=$(du -sb --apparent-size "$tap_dir/bound" | cut -f 1)
-	[ "$bytes" -lt 900000 ] && [ ! -e "$tap_dir/bound/00000001.evspace" ] &&
+	[ "$bytes" -lt 1200000 ] && [ ! -e "$tap_dir/bound/00000001.evspace" ] &&
 		evspace archive check "$tap_dir/bound" --json >"$tap_dir/check" && grep -q '"lost":0,.*"unaccounted":0' "$tap_dir/check" &&
 		[ "$(evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep -c '"type":"tuple"')" -eq "$(tuples)" ] &&
 		evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep '"type":"tuple"' | tail -n 1 | grep -q '"comm_size":\|/rank' &&
@@ -153,6 +153,19 @@ speed_is_kept() {
 	took=$((${EPOCHREALTIME/./} - begun))
 	echo "$took us for $span us at four times the speed"
 	[ "$((took * 4))" -ge "$((span * 9 / 10))" ] && tap_says 2 'is no speed' evspace events --from "$tap_dir/killed" --speed 0
+}
+
+# Parts have together what the whole has, each with its names.
+parts_are_cut() {
+	evspace archive cut --end 2s "$tap_dir/killed" "$tap_dir/first" && evspace archive cut --begin 2s "$tap_dir/killed" "$tap_dir/second" &&
+		evspace archive check "$tap_dir/first" && evspace archive check "$tap_dir/second" &&
+		evspace events --from "$tap_dir/killed" --json 2>/dev/null | grep '"type":"tuple"' | sort >"$tap_dir/live" &&
+		{ evspace events --from "$tap_dir/first" --json && evspace events --from "$tap_dir/second" --json; } 2>/dev/null |
+		grep '"type":"tuple"' | sort | cmp - "$tap_dir/live" &&
+		tap_says 1 'no wave is in that time' evspace archive cut --begin 1h "$tap_dir/killed" "$tap_dir/third" &&
+		tap_says 1 'an archive in it already' evspace archive cut "$tap_dir/killed" "$tap_dir/first" &&
+		tap_says 2 'no identity to go on with' evspace archive --run killed "$tap_dir/first" &&
+		tap_says 2 'the words are DIR OUT' evspace archive cut "$tap_dir/killed"
 }
 
 second_is_refused() {
@@ -231,6 +244,7 @@ tap_case "Ctrl-C, and on later" interrupted
 tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost
 tap_case "--keep drops the oldest, and what is left is whole" oldest_are_dropped
 tap_case "--speed: the waves come in their times" speed_is_kept
+tap_case "cut: parts have what the whole has" parts_are_cut
 tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused
 tap_case "cut anywhere: readable to the last whole chunk, and gone on with" cut_anywhere

@@ -135,7 +135,7 @@ void archive_writer_drop(struct archive_writer *w, const struct archive_bound *b
 	struct timespec now;
 	struct stat s;
 	unsigned *files;
-	uint64_t bytes = w->end;
+	uint64_t newer = w->end; /* than the file that is looked at */
 	int n = archive_files(w->folder_fd, &files);
 
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -147,11 +147,11 @@ void archive_writer_drop(struct archive_writer *w, const struct archive_bound *b
 		if (files[i] >= w->number ||
 		    fstatat(w->folder_fd, name, &s, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
-		bytes += (uint64_t)s.st_size;
-		if ((bound->bytes && bytes > bound->bytes) ||
+		if ((bound->bytes && newer >= bound->bytes) ||
 		    (bound->ns &&
 		     now.tv_sec - s.st_mtim.tv_sec > (time_t)(bound->ns / 1000000000u)))
 			unlinkat(w->folder_fd, name, 0);
+		newer += (uint64_t)s.st_size;
 	}
 	free(files);
 }

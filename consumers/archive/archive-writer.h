@@ -53,7 +53,8 @@ struct archive_bound {
 	uint64_t bytes, ns;
 };
 
-/** Remove the oldest files, not the present one, that are beyond the bound. */
+/** Remove files that are older than the bound, or before others that have as much as it: with one
+ * of them more than that stays. */
 void archive_writer_drop(struct archive_writer *w, const struct archive_bound *bound);
 
 /** Without a sync. NULL is fine. */

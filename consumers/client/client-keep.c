@@ -15,7 +15,7 @@
 #include "tree/wire/dictionary.h"
 
 /* Synced after so many waves (leaves remember 63), so many bytes, or so long. */
-#define SYNC_WAVES 16u
+#define SYNC_WAVES 24u
 #define SYNC_BYTES ((size_t)1 << 20)
 #define SYNC_NS	   UINT64_C(1000000000)
 

@@ -8,6 +8,7 @@
 #include "consumers/cli/status-line.h"
 #include "consumers/archive/archive-writer.h"
 #include "consumers/client/client-keep.h"
+#include "consumers/keep/archive-cut.h"
 #include "consumers/keep/archive-show.h"
 #include "consumers/watch/follow.h"
 #include "pathmap/base/quantity.h"
@@ -17,16 +18,19 @@
 static const char archive_help[] =
 	"usage: evspace archive [options] DIR\n"
 	"       evspace archive info|ls|check [--json] DIR\n"
+	"       evspace archive cut [--begin TIME] [--end TIME] DIR OUT\n"
 	"\n"
 	"Keep what comes of a run (by default every event, from the first that the\n"
 	"elements still hold to the end of the run) in the folder DIR. If DIR has an\n"
 	"archive of the same view already, it goes on behind that: after Ctrl-C, a kill,\n"
 	"or a crash of whatever stood between, nothing is missing that the elements still\n"
 	"hold, and nothing comes twice. A full disk ends it; what is there can be read.\n"
+	"Without --rate it looks 50 times a second, and more often while elements fill.\n"
 	"\n"
 	"  evspace archive info DIR   whose events it has, and what of each element\n"
 	"  evspace archive ls DIR     its chunks\n"
 	"  evspace archive check DIR  is it whole? else what is wrong where, exit code 1\n"
+	"  evspace archive cut DIR OUT  a part by time since its first wave, as OUT\n"
 	"\n"
 	"evspace events --from DIR and the other consumers read it as a live run.\n"
 	"\n"
@@ -44,6 +48,7 @@ struct archive {
 	struct follower follow;
 	const char *folder;
 	struct archive_bound bound;
+	struct archive_range range;
 	uint64_t shown_ns;
 };
 
@@ -71,6 +76,10 @@ static int set_keep(void *into, const char *text, struct error *e)
 }
 
 static const struct option_row archive_rows[] = {
+	{"begin", "TIME", OPTION_TIME, .at = offsetof(struct archive, range.begin_ns),
+	 .help = "of cut: since the first wave, as 90s (default: from it on)"},
+	{"end", "TIME", OPTION_SPAN, .at = offsetof(struct archive, range.end_ns),
+	 .help = "of cut: likewise (default: to the last wave)"},
 	{"keep", "SIZE|TIME", .take = set_keep, .at = 0,
 	 .help = "drop the oldest files when all have more than SIZE, as 10G, or when they are "
 		 "older "
@@ -85,7 +94,7 @@ static const struct usage archive_usage = {
 	.own = archive_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
 	.lacks = " from speed ",
-	.words_max = 2,
+	.words_max = 3,
 };
 
 /* ---- keeping ---- */
@@ -202,13 +211,13 @@ static int keep(struct archive *a, const char *command)
 
 int archive_main(int argc, char **argv)
 {
-	static const char *const words[] = {"info", "ls", "check"};
+	static const char *const words[] = {"info", "ls", "check", "cut"};
 	static int (*const shows[])(const char *folder, bool json) = {archive_info, archive_ls,
 								      archive_check};
 	struct archive a = {.follow = {.command = "archive",
 				       .until_end = true,
 				       .common.look = {.view = "events",
-						       .rate_hz = 10,
+						       .rate_hz = 50,
 						       .backlog = 1,
 						       .patience_ms = PATIENCE_MS}}};
 	const struct common *common = &a.follow.common;
@@ -220,9 +229,16 @@ int archive_main(int argc, char **argv)
 		fprintf(stderr, "%s: in which folder? evspace archive DIR\n", argv[0]);
 		return EXIT_USAGE;
 	}
+	if (strcmp(common->words[0], "cut") == 0 && common->n_words == 3)
+		return archive_cut(common->words[1], common->words[2], &a.range);
 	a.folder = common->words[common->n_words - 1];
 	if (common->n_words == 1)
 		return keep(&a, argv[0]);
 	word = options_word(argv[0], common->words[0], words, sizeof(words) / sizeof(words[0]));
-	return word < 0 ? EXIT_USAGE : shows[word](a.folder, common->json);
+	if (word >= 0 && word < 3 && common->n_words == 2)
+		return shows[word](a.folder, common->json);
+	if (word >= 0)
+		fprintf(stderr, "%s %s: the words are %s\n", argv[0], common->words[0],
+			word < 3 ? "one DIR" : "DIR OUT");
+	return EXIT_USAGE;
 }

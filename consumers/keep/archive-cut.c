@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes an archive of some waves of another one, with all that was said before them. */
+#include "consumers/keep/archive-cut.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "consumers/archive/archive-reader.h"
+#include "consumers/archive/archive-writer.h"
+#include "consumers/cli/command.h"
+#include "tree/data/columns-batch.h"
+
+#define SYNC_BYTES ((size_t)1 << 20)
+
+struct cutting {
+	const struct archive_range *range;
+	struct archive_writer *to;
+	int64_t epoch_ns, first_ns; /* of the first wave; 0: none yet */
+	uint64_t from, last;	    /* waves that are in it; 0: none yet */
+	uint64_t tuples;
+};
+
+/* ---- frames ---- */
+
+/* Is the wave in the range? One that is answered again is where it was answered first. */
+static bool has_wave(struct cutting *c, const Evspace__Answer *a)
+{
+	int64_t taken_ns = c->epoch_ns + (int64_t)a->sent_ns;
+	uint64_t at_ns;
+
+	if (a->again)
+		return c->from && a->wave >= c->from && a->wave <= c->last;
+	if (!c->first_ns)
+		c->first_ns = taken_ns;
+	at_ns = taken_ns > c->first_ns ? (uint64_t)(taken_ns - c->first_ns) : 0;
+	if (at_ns < c->range->begin_ns || (c->range->end_ns && at_ns >= c->range->end_ns))
+		return false;
+	c->from = c->from ? c->from : a->wave;
+	c->last = a->wave > c->last ? a->wave : c->last;
+	return true;
+}
+
+static void count(const struct batch *body, struct archive_note *note)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	while (batch_next_packed(body, &cursor, &view)) {
+		if (view.run->kind == RUN_TUPLES || view.run->kind == RUN_NEWEST)
+			note->tuples += view.run->count;
+		if (view.run->kind == RUN_TUPLES && view.run->flags & RUN_DISCARDED)
+			note->discarded += view.lost;
+		else if (view.run->kind == RUN_TUPLES)
+			note->lost += view.lost;
+	}
+}
+
+static void answer_copy(struct cutting *c, const struct frame *frame)
+{
+	Evspace__Answer answer = *frame->header->answer;
+	bool has = answer.wave && has_wave(c, &answer);
+	struct archive_note note = {0};
+	struct batch packed, opened;
+
+	if (!has && answer.n_names == 0 && answer.n_comms == 0)
+		return;
+	batch_init(&packed);
+	batch_init(&opened);
+	if (has) {
+		note.wave = answer.wave;
+		note.taken_ns = c->epoch_ns + (int64_t)answer.sent_ns;
+	} else {
+		answer.wave = 0;
+		answer.n_missing = 0;
+	}
+	if (has && frame->bytes) {
+		batch_append_columns(&packed, frame->buffer, frame->at, frame->bytes, frame->plain);
+		batch_append_columns(&opened, frame->buffer, frame->at, frame->bytes, frame->plain);
+		columns_batch_open(&opened);
+		count(&opened, &note);
+	}
+	c->tuples += note.tuples;
+	archive_writer_add(c->to, &WIRE_FRAME(ANSWER, answer, &answer),
+			   packed.bytes ? &packed : NULL, &note);
+	batch_fini(&opened);
+	batch_fini(&packed);
+}
+
+static void frame_copy(struct cutting *c, const struct frame *frame)
+{
+	const Evspace__Frame *header = frame->header;
+	const struct archive_note nothing = {0};
+
+	if (header->kind_case == EVSPACE__FRAME__KIND_ANSWER) {
+		answer_copy(c, frame);
+		return;
+	}
+	if (header->kind_case == EVSPACE__FRAME__KIND_HELLO)
+		c->epoch_ns = header->hello->epoch_ns;
+	if (header->kind_case == EVSPACE__FRAME__KIND_OPEN) {
+		Evspace__Open open = *header->open;
+
+		/* nobody can go on with it */
+		open.id.len = 0;
+		archive_writer_add(c->to, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
+		return;
+	}
+	archive_writer_add(c->to, header, NULL, &nothing);
+}
+
+static int frames_copy(struct cutting *c, struct archive_reader *from, struct error *e)
+{
+	struct frame frame;
+	int rc;
+
+	while ((rc = archive_reader_frame(from, true, &frame, e)) > 0) {
+		frame_copy(c, &frame);
+		if (archive_writer_waiting(c->to) >= SYNC_BYTES &&
+		    archive_writer_sync(c->to, e) < 0)
+			return -1;
+	}
+	return rc < 0 ? -1 : archive_writer_sync(c->to, e);
+}
+
+/* ---- the command ---- */
+
+/* The folder has no archive yet. */
+static int writer_open(struct cutting *c, const char *out, struct error *e)
+{
+	/* the first chunk is not number 1: what was before is not in it */
+	const struct archive_end begin = {.chunks = 1};
+	struct archive_reader *there;
+	struct error why;
+
+	c->to = archive_writer_new(out, e);
+	if (!c->to)
+		return -1;
+	there = archive_reader_new(out, &why);
+	archive_reader_free(there);
+	if (!there)
+		return archive_writer_begin(c->to, &begin, e);
+	errno = EEXIST;
+	return errorf(e, "%s: there is an archive in it already", out);
+}
+
+int archive_cut(const char *folder, const char *out, const struct archive_range *range)
+{
+	struct cutting c = {.range = range};
+	struct error e;
+	struct archive_reader *from = archive_reader_new(folder, &e);
+	int rc = from && writer_open(&c, out, &e) == 0 ? frames_copy(&c, from, &e) : -1;
+
+	if (rc == 0 && !c.from) {
+		errno = ENODATA;
+		rc = errorf(&e, "%s: no wave is in that time", folder);
+	}
+	if (rc < 0)
+		fprintf(stderr, "evspace archive cut: %s\n", e.text);
+	else
+		fprintf(stderr, "waves %" PRIu64 " to %" PRIu64 ", %" PRIu64 " tuples in %s\n",
+			c.from, c.last, c.tuples, out);
+	archive_writer_free(c.to);
+	archive_reader_free(from);
+	return rc < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+}
