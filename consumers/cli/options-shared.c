@@ -57,12 +57,13 @@ static int set_of(void *into, const char *what, struct error *e)
 
 static int set_from(void *into, const char *folder, struct error *e)
 {
+	static char *address; /* as long as the process */
 	struct common *c = into;
 
 	if (!*folder)
 		return errorf(e, "the folder of an archive has a name");
-	/* for as long as the process */
-	c->look.connect = memory_format(CLIENT_REPLAY "%s", folder);
+	free(address);
+	c->look.connect = address = memory_format(CLIENT_REPLAY "%s", folder);
 	return 0;
 }
 

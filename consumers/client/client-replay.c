@@ -3,6 +3,7 @@
 #include "consumers/client/client-replay.h"
 
 #include <errno.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,13 @@ double client_replay_share(const struct evspace_client *c)
 {
 	const struct client_replay *r = c->replay;
 
-	return r->before ? (double)archive_reader_done(r->reader) / (double)r->before : 1;
+	double done;
+
+	if (!r)
+		return -1;
+	done = (double)archive_reader_done(r->reader);
+	/* it may grow meanwhile */
+	return done < (double)r->before ? done / (double)r->before : 1;
 }
 
 /* ---- frames ---- */
@@ -233,7 +240,8 @@ static void replay_wait(const struct evspace_client *c)
 	}
 	due_ns = r->began_ns;
 	if (w->taken_ns > r->first_ns)
-		due_ns += (uint64_t)((double)(w->taken_ns - r->first_ns) / replay_speed);
+		due_ns += (uint64_t)fmin(((double)w->taken_ns - (double)r->first_ns) / replay_speed,
+					 1e18);
 	while (!c->stopping && (now = clock_mono_ns()) < due_ns) {
 		uint64_t ms = (due_ns - now) / 1000000u + 1;
 

@@ -31,7 +31,7 @@ int client_replay_next(struct evspace_client *c);
 /** Make of what has come in an answer what the client's view makes of it. */
 void client_replay_stages(struct evspace_client *c, struct client_answer *to);
 
-/** The share of the archive that was read so far. */
+/** The share of the archive that was read so far; -1: it is a run. */
 double client_replay_share(const struct evspace_client *c);
 
 /** Bring the new client @c where the one was that wrote the archive in @folder, if there is one.

@@ -24,17 +24,23 @@ struct cutting {
 
 /* ---- frames ---- */
 
+/* Whatever a file says: sums wrap. */
+static int64_t taken(const struct cutting *c, const Evspace__Answer *a)
+{
+	return (int64_t)((uint64_t)c->epoch_ns + a->sent_ns);
+}
+
 /* Is the wave in the range? One that is answered again is where it was answered first. */
 static bool has_wave(struct cutting *c, const Evspace__Answer *a)
 {
-	int64_t taken_ns = c->epoch_ns + (int64_t)a->sent_ns;
+	int64_t taken_ns = taken(c, a);
 	uint64_t at_ns;
 
 	if (a->again)
 		return c->from && a->wave >= c->from && a->wave <= c->last;
 	if (!c->first_ns)
 		c->first_ns = taken_ns;
-	at_ns = taken_ns > c->first_ns ? (uint64_t)(taken_ns - c->first_ns) : 0;
+	at_ns = taken_ns > c->first_ns ? (uint64_t)taken_ns - (uint64_t)c->first_ns : 0;
 	if (at_ns < c->range->begin_ns || (c->range->end_ns && at_ns >= c->range->end_ns))
 		return false;
 	c->from = c->from ? c->from : a->wave;
@@ -70,7 +76,7 @@ static void answer_copy(struct cutting *c, const struct frame *frame)
 	batch_init(&opened);
 	if (has) {
 		note.wave = answer.wave;
-		note.taken_ns = c->epoch_ns + (int64_t)answer.sent_ns;
+		note.taken_ns = taken(c, &answer);
 	} else {
 		answer.wave = 0;
 		answer.n_missing = 0;

@@ -13,12 +13,10 @@
 #include "consumers/cli/words.h"
 #include "consumers/client/client-replay.h"
 #include "consumers/keep/contents.h"
+#include "consumers/keep/progress.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
-#include "tree/data/clock.h"
-
-#define PROGRESS_NS UINT64_C(200000000)
 
 /* ---- reading all of it ---- */
 
@@ -38,26 +36,12 @@ static int inside_fail(const struct inside *in, const char *why)
 	return EXIT_BAD_NEWS;
 }
 
-/* How far it is, and how long the rest takes. */
-static void progress(const struct inside *in, uint64_t begun_ns, uint64_t *said_ns)
-{
-	uint64_t now = clock_mono_ns();
-	double share = client_replay_share(in->client);
-	char left[UNIT_TEXT], text[128];
-
-	if (now - *said_ns < PROGRESS_NS || now - begun_ns < PROGRESS_NS || share <= 0)
-		return;
-	*said_ns = now;
-	snprintf(text, sizeof(text), "%.0f %% read, %s left", 100 * share,
-		 unit_duration(left, (uint64_t)((double)(now - begun_ns) * (1 - share) / share)));
-	status_line_show(text);
-}
-
 static int waves_read(struct inside *in, const char *folder)
 {
 	char *address = memory_format(CLIENT_REPLAY "%s", folder), why[512];
 	const struct evspace_options look = {.connect = address, .view = ""};
-	uint64_t begun_ns = clock_mono_ns(), said_ns = 0;
+	struct read_progress shown = {0};
+	struct evspace_counts counts;
 	enum evspace_failure failure;
 	int rc;
 
@@ -67,8 +51,8 @@ static int waves_read(struct inside *in, const char *folder)
 		return inside_fail(in, why);
 	while ((rc = evspace_next(in->client, -1)) == 1) {
 		contents_take(&in->contents, in->client);
-		if (status_line_is_possible())
-			progress(in, begun_ns, &said_ns);
+		evspace_counts(in->client, &counts);
+		progress_show(&shown, in->client, counts.delivered);
 	}
 	status_line_clear();
 	evspace_counts(in->client, &in->counts);

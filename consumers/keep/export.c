@@ -8,11 +8,11 @@
 #include "consumers/cli/module.h"
 #include "consumers/cli/status-line.h"
 #include "consumers/keep/export.h"
+#include "consumers/keep/progress.h"
 #include "consumers/watch/events.h"
 #include "consumers/watch/follow.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
-#include "tree/data/clock.h"
 #include "tree/data/op.h"
 
 static const char export_help[] =
@@ -36,7 +36,6 @@ static const char export_help[] =
 	"  evspace export --to csv --from /data/solver --select '/**/rank3/**' - | head\n";
 
 #define BUFFER_BYTES (1u << 20)
-#define SHOW_NS	     UINT64_C(500000000)
 
 struct export
 {
@@ -46,7 +45,7 @@ struct export
 	export_write *write;		   /* of a trace; NULL: by the object for OTF2 */
 	FILE *file;
 	struct trace_run trace;
-	uint64_t shown_ns, seen;
+	struct read_progress progress;
 };
 
 static const struct option_row export_rows[] = {
@@ -84,8 +83,6 @@ static void lines_write(struct export *x)
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct export *x = arg;
-	uint64_t now = clock_mono_ns();
-	char n[UNIT_TEXT], text[64];
 
 	*seen = evspace_wave(x->follow.client)->number;
 	options_note_missing(x->follow.command, &x->follow.common, x->follow.client);
@@ -93,11 +90,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 		lines_write(x);
 	else
 		trace_take(&x->trace, x->follow.client);
-	if (status_line_is_possible() && now - x->shown_ns > SHOW_NS) {
-		x->shown_ns = now;
-		snprintf(text, sizeof(text), "%s events read", unit_count(n, x->trace.events));
-		status_line_show(text);
-	}
+	progress_show(&x->progress, x->follow.client, x->trace.events);
 	return false;
 }
 
