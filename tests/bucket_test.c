@@ -98,10 +98,36 @@ static void debts_end(void)
 	CU_ASSERT(bucket_wait(&b, 0) <= 10.0001);
 }
 
+/* Who closes its view before it is known what its wave took has paid for it nevertheless. */
+static void who_leaves_pays(void)
+{
+	struct bucket b = {0}, other = {0};
+
+	bucket_set(&b, 0.01, SECOND);
+	CU_ASSERT_EQUAL(bucket_room(&b, 0, SECOND), 1);
+	CU_ASSERT_DOUBLE_EQUAL(bucket_leave(&b, 1, SECOND), 0.01, 1e-9);
+	CU_ASSERT_EQUAL(bucket_room(&b, 0, SECOND), 0);
+	CU_ASSERT_DOUBLE_EQUAL(bucket_wait(&b, 0), 1, 1e-6);
+	CU_ASSERT_EQUAL(bucket_room(&b, 0, 3 * SECOND), 1);
+	/* known: as it was, and nothing is owed while enough was kept */
+	bucket_pay(&b, 0.002, 1, 3 * SECOND);
+	CU_ASSERT_DOUBLE_EQUAL(bucket_leave(&b, 2, 3 * SECOND), 0, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bucket_leave(&b, 5, 3 * SECOND), 0.006, 1e-9);
+	/* two of one name */
+	bucket_set(&other, 0.01, 3 * SECOND);
+	bucket_add(&other, &b);
+	CU_ASSERT_DOUBLE_EQUAL(bucket_leave(&other, 0, 3 * SECOND), 0.006, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(other.wave_s, b.wave_s, 1e-9);
+	/* no limit */
+	bucket_set(&b, INFINITY, 4 * SECOND);
+	CU_ASSERT_EQUAL(bucket_leave(&b, 5, 4 * SECOND), 0);
+}
+
 static CU_TestInfo cases[] = {
 	{"nobody spends more than its part, and all who can spend that", no_more_than_its_part},
 	{"without a total nothing is held", without_a_total_all_go},
 	{"a debt lasts ten seconds at most", debts_end},
+	{"who leaves pays for what is under way", who_leaves_pays},
 	CU_TEST_INFO_NULL,
 };
 

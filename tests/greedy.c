@@ -3,14 +3,18 @@
  * A consumer that takes no notice of what it is told of its share: it always has as many waves
  *under way as there can be, and says in the end what it has got:
  *
- *	greedy HOST:PORT DIR NAME RUN VIEW SECONDS
+ *	greedy HOST:PORT DIR NAME RUN VIEW SECONDS [again]
+ *
+ * `again`: it asks once, closes the view and opens it again, for each wave.
  *
  * "WAVES waves, PERCENT % of a host's processor": what agents say that they took, each host's on
  * average, shared by who rode on them.
  */
 #include <event2/event.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tree/data/clock.h"
 #include "tree/link/link.h"
@@ -23,31 +27,49 @@ static struct event_base *base;
 static char *run, *view;
 static uint64_t asked, waves, began_ns;
 static double seconds;
+static bool again;
+static uint32_t scope;
 
 static void ask(struct link *link, uint32_t count)
 {
 	Evspace__Ask ask = EVSPACE__ASK__INIT;
 
-	ask.scope = 1;
-	ask.wave = asked + 1;
+	ask.scope = scope;
+	ask.wave = again ? 1 : asked + 1;
 	ask.count = count;
 	ask.deadline_ms = WAVE_MS;
-	ask.have = waves;
+	ask.have = again ? 0 : waves;
 	asked += count;
 	link_send(link, &WIRE_FRAME(ASK, ask, &ask), NULL);
 }
 
-static void on_ready(struct link *link, void *arg)
+static void view_open(struct link *link)
 {
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	unsigned char id[16] = {7};
 
-	(void)arg;
-	open.scope = 1;
+	scope++;
+	for (unsigned i = 0; i < sizeof(scope); i++)
+		id[i + 1] = (unsigned char)(scope >> 8 * i);
+	open.scope = scope;
 	open.id = (ProtobufCBinaryData){sizeof(id), id};
 	open.run = run;
 	open.view = view;
 	link_send(link, &WIRE_FRAME(OPEN, open, &open), NULL);
+}
+
+static void view_close(struct link *link)
+{
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = scope;
+	link_send(link, &WIRE_FRAME(CLOSE, close, &close), NULL);
+}
+
+static void on_ready(struct link *link, void *arg)
+{
+	(void)arg;
+	view_open(link);
 }
 
 static void on_frame(struct link *link, void *arg, const struct frame *frame)
@@ -55,16 +77,22 @@ static void on_frame(struct link *link, void *arg, const struct frame *frame)
 	const Evspace__Frame *f = frame->header;
 
 	(void)arg;
-	if (f->kind_case == EVSPACE__FRAME__KIND_OPENED && asked == 0) {
-		began_ns = clock_mono_ns();
-		ask(link, WINDOW);
+	if (f->kind_case == EVSPACE__FRAME__KIND_OPENED && (again || asked == 0)) {
+		if (!began_ns)
+			began_ns = clock_mono_ns();
+		ask(link, again ? 1 : WINDOW);
 	} else if (f->kind_case == EVSPACE__FRAME__KIND_ANSWER) {
 		const Evspace__Answer *a = f->answer;
 
 		waves++;
 		seconds += a->cpu_us * 1e-6 / (a->leaves ? a->leaves : 1) /
 			   (a->riders ? a->riders : 1);
-		ask(link, 1);
+		if (again) {
+			view_close(link);
+			view_open(link);
+		} else {
+			ask(link, 1);
+		}
 	} else if (f->kind_case == EVSPACE__FRAME__KIND_ERROR) {
 		fprintf(stderr, "greedy: %s\n", f->error->text);
 		exit(1);
@@ -88,8 +116,9 @@ int main(int argc, char **argv)
 	struct error e;
 	struct timeval within;
 
-	if (argc != 7 || !(tls = tls_new(argv[2], argv[3], &e))) {
-		fprintf(stderr, "greedy: %s\n", argc != 7 ? "see its source" : e.text);
+	again = argc == 8 && strcmp(argv[7], "again") == 0;
+	if (argc != 7 + again || !(tls = tls_new(argv[2], argv[3], &e))) {
+		fprintf(stderr, "greedy: %s\n", argc != 7 + again ? "see its source" : e.text);
 		return 2;
 	}
 	run = argv[4];

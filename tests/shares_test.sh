@@ -14,9 +14,9 @@ allows() {
 		{ cat "$tap_dir/applied"; return 1; }
 }
 
-# greedy SECONDS: what one that never waits has spent of a host's processor, in thousandths of a percent.
+# greedy SECONDS [again]: what one that never waits has spent of a host's processor, in thousandths of a percent.
 greedy() {
-	"$top_builddir/tests/greedy" "$bed_entry" "$EVSPACE_TLS" observe hangs heartbeat "$1" >"$tap_dir/greedy" || return
+	"$top_builddir/tests/greedy" "$bed_entry" "$EVSPACE_TLS" observe hangs heartbeat "$@" >"$tap_dir/greedy" || return
 	sed -n 's/.* waves, \([0-9]*\)\.\([0-9]*\) %.*/\1\2/p' "$tap_dir/greedy"
 }
 
@@ -41,6 +41,13 @@ held() {
 	allows 'budget 1%;' && spent=$(greedy 4) && [ "$spent" -gt 300 ] && [ "$spent" -lt 1500 ] || { cat "$tap_dir/greedy"; return 1; }
 }
 
+# ... nor does who opens its view anew for each wave get more.
+held_again() {
+	local spent
+
+	spent=$(greedy 4 again) && [ "$spent" -gt 300 ] && [ "$spent" -lt 1500 ] || { cat "$tap_dir/greedy"; return 1; }
+}
+
 # All of it for one; then a quarter and three.
 by_weight() {
 	local one three
@@ -58,7 +65,7 @@ by_weight() {
 	[ $((one * 16)) -lt $((three * 10)) ] && [ $((one * 8)) -gt "$three" ]
 }
 
-# With one that takes no notice there are five parts.
+# With one that takes no notice there are five parts, as all have the same name.
 beside() {
 	local spent
 
@@ -88,6 +95,7 @@ bed_start hangs evspace run --run hangs -- mpirun -np 4 "$top_builddir/tests/app
 bed_until eval 'evspace collect --connect "$bed_entry" --run hangs 2>/dev/null | grep -q "collective@world *trace *4"'
 tap_case "without a budget one may take all" unheld
 tap_case "with one, who takes no notice of it is held" held
+tap_case "... and who closes its view and opens it again for each wave" held_again
 tap_case "two share it by weight" by_weight
 tap_case "... with one that takes no notice, too" beside
 tap_case "whose share is free again is the other one's" goes

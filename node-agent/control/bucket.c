@@ -46,6 +46,22 @@ void bucket_pay(struct bucket *b, double seconds, uint64_t waves, uint64_t now_n
 	b->level -= seconds;
 }
 
+double bucket_leave(struct bucket *b, unsigned under_way, uint64_t now_ns)
+{
+	if (isinf(b->part))
+		return 0;
+	bucket_flow(b, now_ns);
+	b->level -= under_way * (b->wave_s > 0 ? b->wave_s : b->part * KEPT_S);
+	return fmax(0, -b->level);
+}
+
+void bucket_add(struct bucket *b, const struct bucket *other)
+{
+	b->level += fmin(other->level, 0);
+	if (b->wave_s <= 0)
+		b->wave_s = other->wave_s;
+}
+
 uint32_t bucket_room(struct bucket *b, unsigned under_way, uint64_t now_ns)
 {
 	double room;
@@ -54,7 +70,7 @@ uint32_t bucket_room(struct bucket *b, unsigned under_way, uint64_t now_ns)
 		return UINT32_MAX;
 	bucket_flow(b, now_ns);
 	if (b->wave_s <= 0)
-		return under_way == 0;
+		return under_way == 0 && b->level >= 0;
 	room = floor(b->level / b->wave_s) + 1 - under_way;
 	return room > 0 ? (uint32_t)fmin(room, UINT32_MAX) : 0;
 }

@@ -20,6 +20,13 @@ void bucket_set(struct bucket *b, double part, uint64_t now_ns);
 /** @waves were answered, which took @seconds. */
 void bucket_pay(struct bucket *b, double seconds, uint64_t waves, uint64_t now_ns);
 
+/** Nobody will say what @under_way took: they are paid as others were, or as what comes in a
+ * second. Returns what is owed then, in seconds. */
+double bucket_leave(struct bucket *b, unsigned under_way, uint64_t now_ns);
+
+/** What is owed by @other is owed by this one, too; the parts are alike. */
+void bucket_add(struct bucket *b, const struct bucket *other);
+
 /** How many more waves may begin, beside those @under_way: at least one every ten seconds. */
 uint32_t bucket_room(struct bucket *b, unsigned under_way, uint64_t now_ns);
 

@@ -11,6 +11,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/span.h"
+#include "tree/link/link.h"
 #include "tree/scope/ask.h"
 
 /* How long waits are, in s: to look again at waves whose cost is not known yet, and as the map or
@@ -18,10 +19,17 @@
 #define WAIT_LEAST 0.002
 #define WAIT_MOST  1.0
 
+/* How many shares may stay for what they owe. */
+#define OWING 256
+
+/* One without views has none that it belongs to any more, and stays until it owes nothing. */
 struct share {
-	LIST_ENTRY(share) entry;
+	LIST_ENTRY(share) entry; /* beside those of the same name */
 	struct shares *all;
 	const void *session;
+	char *name;    /* in the certificate of who looks */
+	char *run;     /* "": any */
+	double weight; /* of the last views that it had */
 	struct opened_list views;
 	struct bucket bucket;
 	struct event *timer;
@@ -40,9 +48,10 @@ static const char *view_run(const struct opened *o)
 	return scope_opened_with(o->scope)->run;
 }
 
-static const char *share_run(const struct share *s)
+/* Is it still of somebody who looks? */
+static bool share_owes(const struct share *s)
 {
-	return view_run(LIST_FIRST(&s->views));
+	return LIST_EMPTY(&s->views);
 }
 
 /* The most of its views'. */
@@ -51,6 +60,8 @@ static double share_weight(const struct share *s)
 	const struct opened *o;
 	double most = 0;
 
+	if (share_owes(s))
+		return s->weight;
 	LIST_FOREACH (o, &s->views, shared) {
 		double weight = scope_opened_with(o->scope)->weight;
 
@@ -64,9 +75,7 @@ static double share_weight(const struct share *s)
 /* Do they look at one run? Who has said none may look at any. */
 static bool is_rival(const struct share *a, const struct share *b)
 {
-	const char *one = share_run(a), *other = share_run(b);
-
-	return !one[0] || !other[0] || strcmp(one, other) == 0;
+	return !a->run[0] || !b->run[0] || strcmp(a->run, b->run) == 0;
 }
 
 static bool is_other(double a, double b)
@@ -82,21 +91,40 @@ static void share_tell(struct opened *o, double total, double part)
 	o->told_part = part;
 }
 
+/* What it gets of all: who looks has the most of its shares' weights, however many it has, and
+ * these divide that. */
+static double share_part(const struct share *s)
+{
+	double names = 0, most = 0, own = 0, own_sum = 0;
+	const struct share *other, *next;
+
+	LIST_FOREACH (other, &s->all->list, entry) {
+		next = LIST_NEXT(other, entry);
+		if (is_rival(s, other)) {
+			most = fmax(most, share_weight(other));
+			if (strcmp(other->name, s->name) == 0) {
+				own = most;
+				own_sum += share_weight(other);
+			}
+		}
+		if (!next || strcmp(next->name, other->name) != 0) {
+			names += most;
+			most = 0;
+		}
+	}
+	return own / names * share_weight(s) / own_sum;
+}
+
 static void share_set(struct share *s)
 {
-	double sum = 0, part = INFINITY;
-	const struct share *other;
+	double part = INFINITY;
 	struct opened *o;
 	unsigned n = 0;
 
 	LIST_FOREACH (o, &s->views, shared)
 		n++;
-	LIST_FOREACH (other, &s->all->list, entry) {
-		if (is_rival(s, other))
-			sum += share_weight(other);
-	}
 	if (s->all->total > 0)
-		part = s->all->total * share_weight(s) / sum;
+		part = s->all->total * share_part(s);
 	bucket_set(&s->bucket, part, clock_mono_ns());
 	LIST_FOREACH (o, &s->views, shared)
 		share_tell(o, s->all->total, isinf(part) ? 0 : part / n);
@@ -152,11 +180,39 @@ static void share_release(struct share *s)
 	evtimer_add(s->timer, &wait);
 }
 
+static void share_free(struct share *s)
+{
+	LIST_REMOVE(s, entry);
+	event_free(s->timer);
+	free(s->name);
+	free(s->run);
+	free(s);
+}
+
+/* It owes that much, and goes when it owes nothing. */
+static void share_wait(struct share *s)
+{
+	double seconds = fmax(bucket_wait(&s->bucket, 0), WAIT_LEAST);
+	struct timeval wait = {(time_t)seconds, (suseconds_t)(fmod(seconds, 1) * 1e6)};
+
+	evtimer_add(s->timer, &wait);
+}
+
 static void on_timer(evutil_socket_t fd, short what, void *arg)
 {
+	struct share *s = arg;
+	struct shares *all = s->all;
+
 	(void)fd;
 	(void)what;
-	share_release(arg);
+	if (!share_owes(s)) {
+		share_release(s);
+	} else if (bucket_leave(&s->bucket, 0, clock_mono_ns()) > 0) {
+		share_wait(s);
+	} else {
+		share_free(s);
+		shares_set(all);
+	}
 }
 
 int share_ask(struct opened *o, const Evspace__Ask *ask, struct error *e)
@@ -196,6 +252,12 @@ struct shares *shares_new(struct event_base *base)
 
 void shares_free(struct shares *all)
 {
+	struct share *s;
+
+	if (!all)
+		return;
+	while ((s = LIST_FIRST(&all->list)))
+		share_free(s);
 	free(all);
 }
 
@@ -209,36 +271,94 @@ void shares_total(struct shares *all, double total)
 		share_release(s);
 }
 
-static struct share *share_new(struct shares *all, const void *session)
+/* The share of that session, or (NULL) the one that stayed for what it owes. */
+static struct share *share_find(struct shares *all, const void *session, const char *name,
+				const char *run)
 {
-	struct share *s = memory_new(1, sizeof(*s));
+	struct share *s;
+
+	LIST_FOREACH (s, &all->list, entry) {
+		if (s->session == session && strcmp(s->name, name) == 0 && strcmp(s->run, run) == 0)
+			break;
+	}
+	return s;
+}
+
+static struct share *share_new(struct shares *all, const char *name, const char *run)
+{
+	struct share *s = memory_new(1, sizeof(*s)), *same;
 
 	s->all = all;
-	s->session = session;
+	s->name = memory_copy(name);
+	s->run = memory_copy(run);
 	LIST_INIT(&s->views);
 	s->timer = evtimer_new(all->base, on_timer, s);
 	if (!s->timer)
 		abort();
-	LIST_INSERT_HEAD(&all->list, s, entry);
+	LIST_FOREACH (same, &all->list, entry) {
+		if (strcmp(same->name, name) == 0)
+			break;
+	}
+	if (same)
+		LIST_INSERT_AFTER(same, s, entry);
+	else
+		LIST_INSERT_HEAD(&all->list, s, entry);
 	return s;
 }
 
 void share_join(struct shares *all, const void *session, struct opened *o)
 {
+	const char *name = link_peer(o->link)->name;
 	struct share *s;
 
 	/* it is no program whose time is spent */
 	if (span_is_run(view_run(o)))
 		return;
-	LIST_FOREACH (s, &all->list, entry) {
-		if (s->session == session && strcmp(share_run(s), view_run(o)) == 0)
-			break;
-	}
+	s = share_find(all, session, name, view_run(o));
 	if (!s)
-		s = share_new(all, session);
+		s = share_find(all, NULL, name, view_run(o));
+	if (!s)
+		s = share_new(all, name, view_run(o));
+	s->session = session;
 	LIST_INSERT_HEAD(&s->views, o, shared);
 	o->share = s;
 	shares_set(all);
+}
+
+/* If there are too many that owe, the one that owes for the shortest time goes. */
+static void shares_bound(struct shares *all)
+{
+	struct share *s, *least = NULL;
+	unsigned n = 0;
+
+	LIST_FOREACH (s, &all->list, entry) {
+		if (!share_owes(s))
+			continue;
+		n++;
+		if (!least || bucket_wait(&s->bucket, 0) < bucket_wait(&least->bucket, 0))
+			least = s;
+	}
+	if (n > OWING)
+		share_free(least);
+}
+
+/* Nobody looks by it any more. What it owes is owed by who comes under its name. */
+static void share_end(struct share *s)
+{
+	struct share *before = share_find(s->all, NULL, s->name, s->run);
+	struct shares *all = s->all;
+
+	s->session = NULL;
+	if (before) {
+		bucket_add(&s->bucket, &before->bucket);
+		share_free(before);
+	}
+	if (bucket_leave(&s->bucket, 0, clock_mono_ns()) > 0) {
+		share_wait(s);
+		shares_bound(all);
+	} else {
+		share_free(s);
+	}
 }
 
 void share_leave(struct opened *o)
@@ -250,13 +370,12 @@ void share_leave(struct opened *o)
 	if (!s)
 		return;
 	all = s->all;
+	s->weight = share_weight(s);
 	(void)share_room(s, &under_way);
+	(void)bucket_leave(&s->bucket, scope_awaits(o->scope), clock_mono_ns());
 	LIST_REMOVE(o, shared);
 	o->share = NULL;
-	if (LIST_EMPTY(&s->views)) {
-		LIST_REMOVE(s, entry);
-		event_free(s->timer);
-		free(s);
-	}
+	if (share_owes(s))
+		share_end(s);
 	shares_set(all);
 }
