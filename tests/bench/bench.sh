@@ -3,16 +3,16 @@
 #
 #	usage='...' hosts=64
 #	. "${0%/*}/bench.sh"
-#	bench_options "hosts late" "$@"		# --json, and --hosts and --late with values
+#	bench_options "hosts late" "$@"		# --json, and --hosts and --late with values; "quick": --quick
 
-json=
+json= quick=
 top_srcdir=${top_srcdir:-$(cd "${0%/*}/../.." && pwd)}
 top_builddir=${top_builddir:-$top_srcdir/build}
 PATH=$top_builddir:$PATH
 export EVSPACE_LIBDIR=${EVSPACE_LIBDIR:-$top_builddir/.libs} OMPI_MCA_rmaps_base_oversubscribe=1
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-# bench_options NAMES ARG...: --json in $json, --NAME VALUE in $NAME.
+# bench_options NAMES ARG...: --json in $json, --NAME VALUE in $NAME, --quick in $quick.
 bench_options() {
 	local names=" $1 "
 
@@ -20,6 +20,10 @@ bench_options() {
 	while [ $# -gt 0 ]; do
 		case $1 in
 		--json) json=yes ;;
+		--quick)
+			[[ $names = *" quick "* ]] || { echo "$0: there is no quicker form; see --help" >&2 && exit 2; }
+			quick=yes
+			;;
 		--help) echo "$usage" && exit 0 ;;
 		--*)
 			if [[ $names != *" ${1#--} "* || -z ${2-} ]]; then

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Equal information at less cost: which planted late ranks of the wind tunnel are named under a budget, and by full tracing.
 
-usage='usage: tests/bench/late.sh [--json] [--rounds N] [--seconds S] [--late RANK:US,...]
+usage='usage: tests/bench/late.sh [--json] [--quick] [--rounds N] [--seconds S] [--late RANK:US,...]
 The wind tunnel (small, 4 ranks) computes longer in some ranks, by so many microseconds a step. Two ways of
 looking take turns with none, in random order: "full" traces all and reads all of it 25 times a second;
 "budget" counts all but collectives, and reads these once a second from idle cores alone (--urgency idle). Of
 each: steps a second beside those without, in pairs, and the ranks that come to collectives later than the
-mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones.'
-rounds=10 seconds=5 late=1:1500,2:500
+mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones. --quick: 6 rounds
+of 2 s, in about two minutes, the fewest pairs of which the least and the most are a 95 % interval.'
+rounds= seconds= late=1:1500,2:500
 . "${0%/*}/bench.sh"
-bench_options "rounds seconds late" "$@"
+bench_options "quick rounds seconds late" "$@"
+rounds=${rounds:-${quick:+6}} seconds=${seconds:-${quick:+2}}
+rounds=${rounds:-10} seconds=${seconds:-5}
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
