@@ -25,6 +25,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/accounting.h"
 #include "node-agent/source/row-names.h"
+#include "node-agent/source/row-thread.h"
 #include "node-agent/source/row.h"
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
@@ -387,6 +388,51 @@ static void labels_come_in_parts(void)
 	segment_close(&s);
 }
 
+/* The thread of @s waits, since long, in a call from @site. */
+static void wait_at(struct segment_thread *thread, uint64_t site)
+{
+	atomic_store(&thread->state.since, 1);
+	atomic_store(&thread->state.site, site);
+	atomic_store(&thread->state.what, 1);
+}
+
+/* A process that says ever new call sites: names of others find room. */
+static void ever_new_sites(void)
+{
+	struct segment_plan plan = {
+		.run = "run", .world = 1, .world_size = 1, .threads = 2, .elements = 4};
+	const struct segment_module module = {.from = 1, .end = UINT64_MAX, .path = "/none"};
+	static char users[] = "/**/user";
+	char *only[] = {users};
+	Evspace__Open open = source_bed_asked(READ_LATEST);
+	struct segment s = run_segment(&plan);
+	struct segment_thread *thread = segment_thread_add(&s, 2);
+	struct ask ask = {.wave = 1};
+	struct stage *source;
+	size_t comms;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(thread);
+	segment_module_add(&s, &module);
+	open.select = only;
+	source_bed_look();
+	source = source_bed_open(&open);
+	for (; ask.wave < ROW_SITE_LABELS / 2; ask.wave++) {
+		wait_at(thread, ask.wave);
+		CU_ASSERT_EQUAL_FATAL(source_bed_read(source, &ask, NULL), 0);
+	}
+	comms = names_use(source_bed_names).comms;
+	CU_ASSERT(comms >= ROW_SITE_LABELS / 2 - 2);
+	for (; ask.wave < 2 * ROW_SITE_LABELS; ask.wave++) {
+		wait_at(thread, ask.wave);
+		CU_ASSERT_EQUAL_FATAL(source_bed_read(source, &ask, NULL), 0);
+	}
+	comms = names_use(source_bed_names).comms;
+	tap_note("%zu labels of %u sites", comms, 2 * ROW_SITE_LABELS);
+	CU_ASSERT(comms <= ROW_SITE_LABELS);
+	source_free(source, false);
+	segment_close(&s);
+}
+
 int main(void)
 {
 	static CU_TestInfo waves[] = {
@@ -398,6 +444,7 @@ int main(void)
 		{"more counts than names", more_counts_than_names},
 		{"what goes unseen is lost, too, exactly", what_goes_unseen_is_lost},
 		{"... from now on", what_goes_unseen_from_now_on_is_lost},
+		{"call sites without end leave room for other names", ever_new_sites},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

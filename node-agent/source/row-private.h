@@ -56,6 +56,7 @@ struct rows {
 	size_t n_heads; /* of all follows */
 	struct row *table;
 	uint32_t n, room;
+	uint32_t site_labels; /* of call sites, learnt so far */
 	struct cursor *cursor;
 	int refused;		 /* why there are no cursors, an errno; 0: no reason */
 	struct error diagnostic; /* the last one of that */

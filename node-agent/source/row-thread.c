@@ -92,6 +92,19 @@ static struct follow *follow_of(struct rows *r, uint64_t serial)
 	return NULL;
 }
 
+/* The label of @site; 0: there are too many. */
+static uint32_t site_label(struct rows *r, const char *site)
+{
+	uint32_t label = label_id(site, strlen(site));
+
+	if (names_label_find(r->names, label))
+		return label;
+	if (r->site_labels >= ROW_SITE_LABELS || names_label_learn(r->names, label, site) < 0)
+		return 0;
+	r->site_labels++;
+	return label;
+}
+
 /* A site that cannot be said has label 0, and is not asked for again. */
 static void site_take(struct rows *r, struct row *row, uint64_t address)
 {
@@ -111,8 +124,8 @@ static void site_take(struct rows *r, struct row *row, uint64_t address)
 	}
 	site = strchr(text, ':') + 1;
 	/* an address alone tells nobody anything */
-	if (site[0] != '?' && names_label_learn(r->names, label_id(site, strlen(site)), site) == 0)
-		row->site_label = label_id(site, strlen(site));
+	if (site[0] != '?')
+		row->site_label = site_label(r, site);
 }
 
 void rows_sites(struct rows *r, const struct row_look *look)

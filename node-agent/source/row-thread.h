@@ -9,6 +9,10 @@
 /** Call sites that one wave asks for. */
 #define ROW_SITES 16u
 
+/** Labels of call sites that a scope learns from one host: a process that says ever new addresses
+ * leaves room for the names of others. */
+#define ROW_SITE_LABELS 4096u
+
 /** One look at threads. */
 struct row_look {
 	const struct source_host *host;
