@@ -137,6 +137,12 @@ tunes() {
 		tap_printed "$tap_dir/said" -- '"type":"paper","rate_hz":106' '"best":true'
 }
 
+# Each urgency, with as many waves under way as is said.
+tunes_levers() {
+	measures '"urgency":"idle","window":4' 6 evspace tune --run planted --view heartbeat --rates 50 --urgencies idle,normal --windows 4 --block 50ms --json --each &&
+		tap_printed "$tap_dir/said" -- '"urgency":"normal","window":4'
+}
+
 # Points of each rate, and their drawing; Ctrl-C leaves what is measured so far, and all modes as before.
 tune_is_interrupted() {
 	local plot=$tap_dir/curve.svg
@@ -194,6 +200,7 @@ evspace collect --run planted --class p2p trace >/dev/null
 bed_until all_traced planted
 tap_case "a slowdown that was planted is found" finds_planted
 tap_case "tune measures what looking costs" tunes
+tap_case "... by each urgency of agents, and number of waves under way" tunes_levers
 tap_case "... not what is no drawing: 2" tap_says 2 "neither .svg nor .png" evspace tune --plot curve.gif
 tap_case "... nor what cannot be written: 2, before it measures" tap_says 2 'No such file' evspace tune --plot /nonexistent/curve.svg
 if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then

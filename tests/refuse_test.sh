@@ -105,6 +105,10 @@ done
 for rate in 0 -1 nan; do
 	tap_case "a rate of $rate" usage "'$rate' is not a rate; write waves per second" evspace tune --rates 10,"$rate"
 done
+tap_case "an urgency that is none" usage "it is idle, batch or normal" evspace tune --urgencies idle,eager
+for window in 0 65; do
+	tap_case "$window waves under way" usage "$window\` is not a number from 1 to 64" evspace tune --windows 1,"$window"
+done
 tap_case "a frequency of 0" usage "the frequency \"0\" is not above 0" evspace plan table --max-frequency 0
 tap_case "an experiment of no time" usage "--ab: it must be longer than that, such as 500ms" evspace perturb --ab 0
 tap_case "... or with blocks of none" usage "--block: it must be longer than that" evspace tune --block 0s

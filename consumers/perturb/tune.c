@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evspace tune: what looking costs a running program at which rate, by which tree, and draws it. */
+/* evspace tune: what looking costs a running program in which setting, and draws it. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
+#include "tree/data/urgency.h"
 
 #define EACH_NS	 (UINT64_C(20) * 1000000000)
 #define BLOCK_NS UINT64_C(300000000)
@@ -20,17 +21,18 @@
 /* Settings that are walked. */
 #define RATES_MAX  32u
 #define WORDS_MAX  8u
-#define POINTS_MAX (RATES_MAX * WORDS_MAX * 2)
+#define POINTS_MAX 1024u
+#define WINDOW_MAX 64u
 
 static const char tune_help[] =
 	"usage: evspace tune [options]\n"
 	"\n"
-	"Find out what looking at a view costs a running program: for each rate, tree\n"
-	"and mode of collecting, an experiment as of `evspace perturb` (blocks with\n"
-	"nothing, with collecting, and with looks as well, in random order). The\n"
-	"settings that no other one beats, as often for less, are the curve to choose\n"
-	"from; --plot draws it, with the points of the paper that EventSpace comes from\n"
-	"(2003, two clusters).\n";
+	"Find out what looking at a view costs a running program: for each rate, number\n"
+	"of waves under way, urgency of agents, tree and mode of collecting, an\n"
+	"experiment as of `evspace perturb` (blocks with nothing, with collecting, and\n"
+	"with looks as well, in random order). The settings that no other one beats, as\n"
+	"often for less, are the curve to choose from; --plot draws it, with the points\n"
+	"of the paper that EventSpace comes from (2003, two clusters).\n";
 
 static const char tune_more[] =
 	"Ctrl-C ends it: modes are as before, and what was measured so far is printed\n"
@@ -40,7 +42,8 @@ static const char tune_more[] =
 	"\n"
 	"examples:\n"
 	"  evspace tune --view heartbeat --plot curve.svg\n"
-	"  evspace tune --view latest --rates 25,106,1000 --trees by-cluster,flat --json\n";
+	"  evspace tune --view latest --rates 25,106,1000 --trees by-cluster,flat --json\n"
+	"  evspace tune --view latest --rates 106 --urgencies idle,batch --windows 1,16\n";
 
 /* What the paper has measured (section 6.2). */
 static const struct pareto_point paper[] = {
@@ -60,15 +63,18 @@ struct tune {
 	struct experiment x;
 	double rates[RATES_MAX];
 	size_t n_rates;
-	struct choices trees, modes;
+	struct choices trees, modes, urgencies, windows;
 	const char *plot;
 	struct pareto_point points[POINTS_MAX];
 	struct tune_point {
-		const char *tree, *mode;
+		const char *tree, *mode; /* tree: NULL: as the map has it */
+		enum urgency urgency;
+		unsigned window;
 		double asked_hz;
 		uint64_t rounds;
 	} of[POINTS_MAX];
 	size_t n;
+	enum evspace_urgency said; /* by --urgency */
 };
 
 /* ---- options ---- */
@@ -125,6 +131,32 @@ static int take_modes(void *into, const char *text, struct error *e)
 	return 0;
 }
 
+static int take_urgencies(void *into, const char *text, struct error *e)
+{
+	struct choices *urgencies = &((struct tune *)into)->urgencies;
+	enum urgency urgency;
+
+	if (take_words(urgencies, text, e) < 0)
+		return -1;
+	for (size_t i = 0; i < urgencies->n; i++)
+		if (urgency_parse(urgencies->word[i], &urgency, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int take_windows(void *into, const char *text, struct error *e)
+{
+	struct choices *windows = &((struct tune *)into)->windows;
+	unsigned window;
+
+	if (take_words(windows, text, e) < 0)
+		return -1;
+	for (size_t i = 0; i < windows->n; i++)
+		if (quantity_count(windows->word[i], 1, WINDOW_MAX, &window, e) < 0)
+			return -1;
+	return 0;
+}
+
 static int take_plot(void *into, const char *path, struct error *e)
 {
 	((struct tune *)into)->plot = path;
@@ -137,6 +169,11 @@ static const struct option_row tune_rows[] = {
 	{"trees", "LIST", .take = take_trees,
 	 .help = "trees to try: by-cluster, flat, \"fanout 8\", with commas (default: as the map "
 		 "has it)"},
+	{"windows", "LIST", .take = take_windows,
+	 .help = "waves under way at once to try, such as 1,16 (default: 2, above 50 waves a "
+		 "second 16)"},
+	{"urgencies", "LIST", .take = take_urgencies,
+	 .help = "urgencies of agents to try: idle, batch, normal (default: as --urgency)"},
 	{"modes", "LIST", .take = take_modes,
 	 .help = "what is collected of all classes meanwhile: trace, count (default: trace)"},
 	{"each", "TIME", OPTION_SPAN, .at = offsetof(struct tune, x.ab_ns),
@@ -157,7 +194,21 @@ static const struct usage tune_usage = {
 
 /* ---- measuring ---- */
 
-static void point_add(struct tune *t, const char *tree, const char *mode, double asked_hz)
+/* Writes what was chosen there into @label; nothing was, where it is as it is. */
+static void point_label(const struct tune *t, const struct tune_point *of, char *label, size_t room)
+{
+	char window[32];
+
+	snprintf(window, sizeof(window), "%u under way", of->window);
+	snprintf(label, room, "%s%s%s%s%s%s%s", of->tree ? of->tree : "",
+		 of->tree && t->modes.n ? ", " : "", t->modes.n ? of->mode : "",
+		 t->urgencies.n && (of->tree || t->modes.n) ? ", " : "",
+		 t->urgencies.n ? urgency_word(of->urgency) : "",
+		 t->windows.n && (of->tree || t->modes.n || t->urgencies.n) ? ", " : "",
+		 t->windows.n ? window : "");
+}
+
+static void point_add(struct tune *t, const struct tune_point *of)
 {
 	struct effect_interval i = experiment_effect(&t->x, EXPERIMENT_OBSERVE);
 	struct pareto_point *p = &t->points[t->n];
@@ -173,65 +224,108 @@ static void point_add(struct tune *t, const char *tree, const char *mode, double
 				   .slowdown = 1 + i.estimate,
 				   .low = 1 + i.low,
 				   .high = 1 + i.high};
-	snprintf(p->label, sizeof(p->label), "%s%s%s", tree ? tree : "",
-		 tree && t->modes.n ? ", " : "", t->modes.n ? mode : "");
-	t->of[t->n++] = (struct tune_point){tree ? tree : "as the map has it", mode, asked_hz, i.n};
+	point_label(t, of, p->label, sizeof(p->label));
+	t->of[t->n] = *of;
+	t->of[t->n++].rounds = i.n;
 }
 
 /* Returns EXIT_FINE, also if the map does not allow the tree, or the exit code after a message. */
-static int tune_one(struct tune *t, const char *tree, const char *mode, double asked_hz)
+static int tune_one(struct tune *t, const struct tune_point *of)
 {
 	char rate[32];
 	int code;
 
-	t->x.common.look.tree = tree;
-	t->x.common.look.rate_hz = asked_hz;
-	t->x.common.look.window = asked_hz > 50 || asked_hz <= 0 ? 16 : 2;
+	t->x.common.look.tree = of->tree;
+	t->x.common.look.rate_hz = of->asked_hz;
+	t->x.common.look.window = of->window;
+	t->x.common.look.urgency = (enum evspace_urgency)of->urgency;
 	t->x.common.look.hurry = 0;
-	t->x.mode = strcmp(mode, "count") == 0 ? EVSPACE_COUNT : EVSPACE_TRACE;
+	t->x.mode = strcmp(of->mode, "count") == 0 ? EVSPACE_COUNT : EVSPACE_TRACE;
 	code = experiment_view(&t->x);
 	if (code != EXIT_FINE)
-		return tree && code == EXIT_USAGE ? EXIT_FINE : code;
-	snprintf(rate, sizeof(rate), "%g", asked_hz);
-	fprintf(stderr, "evspace tune: %s waves a second%s%s, %s, for %.0f s\n",
-		asked_hz > 0 ? rate : "as many as can be", tree ? ", " : "", tree ? tree : "", mode,
+		return of->tree && code == EXIT_USAGE ? EXIT_FINE : code;
+	snprintf(rate, sizeof(rate), "%g", of->asked_hz);
+	fprintf(stderr, "evspace tune: %s waves a second, %u under way%s%s%s%s, %s, for %.0f s\n",
+		of->asked_hz > 0 ? rate : "as many as can be", of->window, of->tree ? ", " : "",
+		of->tree ? of->tree : "", t->urgencies.n ? ", " : "",
+		t->urgencies.n ? urgency_word(of->urgency) : "", of->mode,
 		(double)t->x.ab_ns / 1e9);
 	code = experiment_run(&t->x);
 	if (code == EXIT_FINE)
-		point_add(t, tree, mode, asked_hz);
+		point_add(t, of);
 	return code;
+}
+
+/* The word that @at stands for, of which it is divided by so many; NULL: there is no choice. */
+static const char *choose(const struct choices *words, size_t *at)
+{
+	size_t n = words->n ? words->n : 1, i = *at % n;
+
+	*at /= n;
+	return words->n ? words->word[i] : NULL;
+}
+
+/* The setting of that number; rates change fastest. False: these were all. */
+static bool tune_setting(const struct tune *t, size_t at, struct tune_point *of)
+{
+	const char *window, *urgency;
+	struct error e;
+
+	*of = (struct tune_point){.asked_hz = t->rates[at % t->n_rates],
+				  .urgency = (enum urgency)t->said};
+	at /= t->n_rates;
+	window = choose(&t->windows, &at);
+	urgency = choose(&t->urgencies, &at);
+	of->mode = choose(&t->modes, &at);
+	of->tree = choose(&t->trees, &at);
+	if (!of->mode)
+		of->mode = "trace";
+	of->window = of->asked_hz > 50 || of->asked_hz <= 0 ? 16 : 2;
+	if (window)
+		(void)quantity_count(window, 1, WINDOW_MAX, &of->window, &e);
+	if (urgency)
+		(void)urgency_parse(urgency, &of->urgency, &e);
+	return at == 0;
 }
 
 static int tune_all(struct tune *t)
 {
-	static const struct choices as_it_is = {.n = 1}, traced = {.word = {"trace"}, .n = 1};
-	const struct choices *trees = t->trees.n ? &t->trees : &as_it_is;
-	const struct choices *modes = t->modes.n ? &t->modes : &traced;
+	struct tune_point of;
 	int code = EXIT_FINE;
 
-	for (size_t i = 0; i < trees->n; i++)
-		for (size_t m = 0; m < modes->n; m++)
-			for (size_t r = 0; r < t->n_rates; r++) {
-				if (code != EXIT_FINE || experiment_stopped || t->n == POINTS_MAX)
-					return code;
-				code = tune_one(t, trees->word[i], modes->word[m], t->rates[r]);
-			}
+	t->said = t->x.common.look.urgency;
+	for (size_t at = 0; code == EXIT_FINE && !experiment_stopped && t->n < POINTS_MAX &&
+			    tune_setting(t, at, &of);
+	     at++)
+		code = tune_one(t, &of);
 	return code;
 }
 
 /* ---- output ---- */
 
+static const char *point_tree(const struct tune_point *of)
+{
+	return of->tree ? of->tree : "as the map has it";
+}
+
+static const char *point_urgency(const struct tune_point *of)
+{
+	return urgency_word(of->urgency ? of->urgency : URGENCY_DEFAULT);
+}
+
 static void print_json(const struct tune *t)
 {
 	for (size_t i = 0; i < t->n; i++) {
 		const struct pareto_point *p = &t->points[i];
+		const struct tune_point *of = &t->of[i];
 
-		json_print(json_pack("{s:s,s:s,s:s,s:f,s:f,s:f,s:o,s:o,s:I,s:b}", "type", "point",
-				     "tree", t->of[i].tree, "mode", t->of[i].mode, "asked_hz",
-				     t->of[i].asked_hz, "rate_hz", p->rate_hz, "slowdown",
+		json_print(json_pack("{s:s,s:s,s:s,s:s,s:I,s:f,s:f,s:f,s:o,s:o,s:I,s:b}", "type",
+				     "point", "tree", point_tree(of), "mode", of->mode, "urgency",
+				     point_urgency(of), "window", (json_int_t)of->window,
+				     "asked_hz", of->asked_hz, "rate_hz", p->rate_hz, "slowdown",
 				     p->slowdown, "low", json_number(p->low), "high",
-				     json_number(p->high), "rounds", (json_int_t)t->of[i].rounds,
-				     "best", p->best),
+				     json_number(p->high), "rounds", (json_int_t)of->rounds, "best",
+				     p->best),
 			   stdout);
 	}
 	for (size_t i = 0; i < PAPER; i++)
@@ -242,11 +336,11 @@ static void print_json(const struct tune *t)
 
 static void print_text(const struct tune *t)
 {
-	static const char *const heads[] = {"",	    "waves/s", "asked", "slowdown",
-					    "95 %", "tree",    "mode"};
+	static const char *const heads[] = {"",	    "waves/s", "asked",	  "slowdown", "95 %",
+					    "tree", "mode",    "urgency", "under way"};
 	struct table table;
 
-	table_heads(&table, NULL, heads, 7);
+	table_heads(&table, NULL, heads, 9);
 	for (size_t i = 0; i < t->n; i++) {
 		const struct pareto_point *p = &t->points[i];
 
@@ -258,8 +352,10 @@ static void print_text(const struct tune *t)
 			table_cell(&table, "max");
 		table_cell(&table, "%.4f", p->slowdown);
 		table_cell(&table, "%.4f to %.4f", p->low, p->high);
-		table_cell(&table, "%s", t->of[i].tree);
+		table_cell(&table, "%s", point_tree(&t->of[i]));
 		table_cell(&table, "%s", t->of[i].mode);
+		table_cell(&table, "%s", point_urgency(&t->of[i]));
+		table_cell(&table, "%u", t->of[i].window);
 	}
 	table_print(&table, stdout);
 	table_fini(&table);
@@ -305,6 +401,8 @@ int tune_main(int argc, char **argv)
 	}
 	free(t->trees.text);
 	free(t->modes.text);
+	free(t->urgencies.text);
+	free(t->windows.text);
 	free(t);
 	return code;
 }
