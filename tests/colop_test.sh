@@ -85,6 +85,23 @@ lateness_is_true() {
 			END { exit wrong > 0 }'
 }
 
+# One operation closely: rank 1 is the last to come, the others have waited for it.
+one_is_shown() {
+	colop --run once --show world#100 --json || return
+	[ "$(grep -c '"type":"arrival"' "$tap_dir/out")" = 4 ] && [ "$(grep -c . "$tap_dir/out")" -le 6 ] &&
+		grep -q '"type":"instance",.*"op":"MPI_Allreduce".*"number":100,.*"gap":"whole"' <(tr -d '\n' <"$tap_dir/out") &&
+		tail -n 1 < <(grep '"type":"arrival"' "$tap_dir/out") | grep -q '"rank":1,' &&
+		[ "$(awk '/"type":"arrival"/ && match($0, /"waited_ns":[0-9]+/) && substr($0, RSTART + 12) + 0 > 1e9' "$tap_dir/out" | wc -l)" = 3 ] ||
+		{ cat "$tap_dir/out"; return 1; }
+	colop --run once --show world#100 && head -n 1 "$tap_dir/out" | grep -q '^MPI_Allreduce@world #100 at .*: 4 of 4 ranks, which came 1\.[4-9]' &&
+		grep -q '^rank 1  *+1\..* |  *=*| ' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+}
+
+# None such has come.
+none_is_shown() {
+	! colop --run once --show world#100000 >/dev/null && grep -q 'world#100000 has not come' "$tap_dir/err"
+}
+
 check_tells() {
 	colop --run once --check --max-spread 100s || return
 	! colop --run once --check --max-spread 5ms && ! colop --run chronic --check && ! colop --run chronic --check --max-spread 1ms
@@ -97,6 +114,9 @@ tap_case "... and said in a sentence, below the table" sentence_is_said
 tap_case "figures are those that the events give offline" figures_are_those_of_the_events
 tap_case "the one operation in which ranks come furthest apart is named" most_is_found
 tap_case "who is said to be late was late by as much as the program itself has seen" lateness_is_true
+tap_case "one operation is shown, with who came and left when" one_is_shown
+tap_case "... and one that has not come is bad news" none_is_shown
+tap_case "no operation: 2" tap_says 2 'world#1200' evspace colop --show world
 tap_case "--check is an exit code" check_tells
 tap_case "a wrong bound: 2" tap_says 2 'max-spread' evspace colop --check --max-spread much
 tap_done

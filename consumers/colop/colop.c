@@ -9,6 +9,7 @@
 #include "consumers/cli/command.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
 
@@ -30,10 +31,12 @@ static const char colop_help[] =
 	"  evspace colop --watch                        # the table anew each second\n"
 	"  evspace colop --backlog --until-end          # all of a run\n"
 	"  evspace colop --check --max-spread 5ms       # exit code 1 if they came apart\n"
+	"  evspace colop --show world#1200              # who came and left that one when\n"
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
-	"often) and summary; times are in ns.\n";
+	"often) and summary; with --show instance, and arrival for each rank; times are\n"
+	"in ns.\n";
 
 /* With which all that is told together is so. */
 #define CONFIDENCE 0.99
@@ -55,6 +58,11 @@ static int take_least(void *into, const char *value, struct error *e)
 	return 0;
 }
 
+static int take_show(void *into, const char *value, struct error *e)
+{
+	return instance_parse(&((struct colop *)into)->instance, value, e);
+}
+
 static const struct option_row colop_rows[] = {
 	{"watch", .at = offsetof(struct colop, watch),
 	 .help = "show what is known so far each second"},
@@ -64,6 +72,10 @@ static const struct option_row colop_rows[] = {
 		 "--duration, --count or --until-end say otherwise)"},
 	{"max-spread", "TIME", OPTION_TIME, .at = offsetof(struct colop, max_spread_ns),
 	 .help = "with --check: how far apart the ranks of an operation may come, such as 5ms"},
+	{"show", "COMM#N", .take = take_show,
+	 .help = "show one operation alone, by its communicator and number there: when each rank "
+		 "came and left, and how long it waited (looks at what elements still hold, too; "
+		 "exit code 1 if it does not come)"},
 	{"least", "SHARE", .take = take_least,
 	 .help = "say nothing of ranks that others wait for for less than this share of the time "
 		 "of all (default 0.1%)"},
@@ -98,7 +110,7 @@ static void take_once(void *arg, const struct late_once *late)
 	struct colop *c = arg;
 
 	c->all_once++;
-	if (c->follow.common.json)
+	if (c->follow.common.json && !c->instance.comm[0])
 		colop_json_once(c, late);
 	if (c->n_once < c->top)
 		c->once[c->n_once++] = *late;
@@ -111,6 +123,7 @@ static void take_meeting(void *arg, const struct meeting *meeting)
 {
 	struct colop *c = arg;
 
+	instance_take(&c->instance, c->follow.client, meeting);
 	if (meeting->gap == MEETING_WHOLE)
 		lateness_add(c->lateness, meeting);
 }
@@ -197,6 +210,8 @@ static bool take_wave(void *arg, uint64_t *seen)
 			take_event(c, &ev);
 	}
 	meetings_turn(c->meetings);
+	if (c->instance.found)
+		evspace_stop(f->client);
 	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
 		if (c->redraw)
 			fputs("\033[H\033[2J", stdout);
@@ -220,12 +235,32 @@ static void begin(struct colop *c)
 	}
 	if (c->check && !common->duration_ns && !common->count && !c->follow.until_end)
 		common->duration_ns = CHECK_NS;
-	c->watch = c->watch && !common->json;
+	if (c->instance.comm[0])
+		common->look.backlog = true;
+	c->watch = c->watch && !common->json && !c->instance.comm[0];
 	c->redraw = c->watch && isatty(STDOUT_FILENO);
 	c->once = memory_new(c->top, sizeof(*c->once));
 	c->attendance = attendance_new();
 	c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
+}
+
+/* That one operation. Returns the exit code. */
+static int tell_instance(const struct colop *c)
+{
+	if (!c->instance.found) {
+		table_say(stderr,
+			  "evspace colop: %s#%u has not come; evspace colop names some, and "
+			  "evspace events --backlog --select '" COLLECTIVE
+			  "' has all that elements hold",
+			  c->instance.comm, c->instance.meeting.key.number);
+		return EXIT_BAD_NEWS;
+	}
+	if (c->follow.common.json)
+		instance_json(&c->instance, c->attendance);
+	else
+		instance_show(&c->instance, c->follow.client, c->attendance);
+	return EXIT_FINE;
 }
 
 static void tell(struct colop *c)
@@ -244,6 +279,7 @@ static void end(struct colop *c)
 	meetings_free(c->meetings);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
+	instance_fini(&c->instance);
 	free(c->once);
 }
 
@@ -263,7 +299,9 @@ int colop_main(int argc, char **argv)
 		code = follow_run(&c.follow, take_wave, &c);
 		meetings_end(c.meetings);
 		lateness_end(c.lateness);
-		if (!c.follow.unread)
+		if (c.instance.comm[0] && code == EXIT_FINE)
+			code = tell_instance(&c);
+		else if (!c.follow.unread)
 			tell(&c);
 		follow_tell_cost(&c.follow);
 		if (code == EXIT_FINE && c.check && is_bad(&c))

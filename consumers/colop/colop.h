@@ -5,6 +5,7 @@
 
 #include "consumers/analysis/lateness.h"
 #include "consumers/colop/attendance.h"
+#include "consumers/colop/instance.h"
 #include "consumers/watch/follow.h"
 
 /** Most of each kind that are told as text. */
@@ -22,7 +23,8 @@ struct colop {
 	struct late_once *once; /* the costliest of those that were late once */
 	size_t n_once;
 	uint64_t all_once;
-	uint64_t left_out; /* tuples of collectives without a number, or that failed */
+	struct instance instance; /* the one to show, and nothing else; or none */
+	uint64_t left_out;	  /* tuples of collectives without a number, or that failed */
 	uint64_t drawn_ns;
 	bool redraw;
 };

@@ -2,5 +2,6 @@
 # What is built of this room.
 
 evspace_SOURCES += \
-	%D%/colop.c %D%/colop.h %D%/colop-json.c %D%/colop-text.c %D%/attendance.c %D%/attendance.h
+	%D%/colop.c %D%/colop.h %D%/colop-json.c %D%/colop-text.c %D%/attendance.c %D%/attendance.h \
+	%D%/instance.c %D%/instance.h
 EXTRA_DIST += %D%/README.md
