@@ -130,12 +130,12 @@ oldest_are_dropped() {
 	local bytes
 
 	bed_start tunnel ran bound 4
-	bed_start archive evspace archive --wait --run bound --rate 50 --keep 400k "$tap_dir/bound"
+	bed_start archive evspace archive --wait --run bound --rate 50 --keep 100k "$tap_dir/bound"
 	bed_limit=40 bed_until [ -e "$tap_dir/bound/00000003.evspace" ] || return
 	bed_kill KILL archive
-	evspace archive check "$tap_dir/bound" >"$tap_dir/check" && bed_wait tunnel && evspace archive --run bound --keep 400k "$tap_dir/bound" || return
+	evspace archive check "$tap_dir/bound" >"$tap_dir/check" && bed_wait tunnel && evspace archive --run bound --keep 100k "$tap_dir/bound" || return
 	bytes=$(du -sb --apparent-size "$tap_dir/bound" | cut -f 1)
-	[ "$bytes" -lt 1200000 ] && [ ! -e "$tap_dir/bound/00000001.evspace" ] &&
+	[ "$bytes" -lt 500000 ] && [ ! -e "$tap_dir/bound/00000001.evspace" ] &&
 		evspace archive check "$tap_dir/bound" --json >"$tap_dir/check" && grep -q '"lost":0,.*"unaccounted":0' "$tap_dir/check" &&
 		[ "$(evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep -c '"type":"tuple"')" -eq "$(tuples)" ] &&
 		evspace events --from "$tap_dir/bound" --json 2>/dev/null | grep '"type":"tuple"' | tail -n 1 | grep -q '"comm_size":\|/rank' &&
@@ -222,10 +222,12 @@ nothing_is_no_archive() {
 
 disk_is_full() {
 	mkdir "$tap_dir/small"
-	mount -t tmpfs -o size=400k none "$tap_dir/small" || return
-	tap_says 1 'No space left' evspace archive --run killed "$tap_dir/small/ar" &&
+	mount -t tmpfs -o size=48k none "$tap_dir/small" || return
+	bed_start tunnel ran filled 8
+	tap_says 1 'No space left' evspace archive --wait --run filled --rate 20 "$tap_dir/small/ar" &&
 		evspace archive check "$tap_dir/small/ar" --json >"$tap_dir/check" && [ "$(tuples)" -gt 0 ] &&
-		cp -r "$tap_dir/small/ar" "$tap_dir/moved" && evspace archive --run killed "$tap_dir/moved" && is_all "$tap_dir/moved" killed
+		cp -r "$tap_dir/small/ar" "$tap_dir/moved" && evspace archive --run filled "$tap_dir/moved" && bed_wait tunnel &&
+		is_all "$tap_dir/moved" filled
 	set -- $?
 	umount "$tap_dir/small"
 	return "$1"
