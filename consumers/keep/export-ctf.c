@@ -97,11 +97,11 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	put_op(s->f, ev->op);
 }
 
-static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum trace_message what)
+static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum message what)
 {
 	struct ctf_stream *s = arg;
 
-	event_begin(s, ns, what == TRACE_SENT ? 2 : 3);
+	event_begin(s, ns, what == MESSAGE_SENT ? 2 : 3);
 	put_about(s->f, ev);
 }
 

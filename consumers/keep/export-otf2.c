@@ -150,12 +150,12 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	check(w, OTF2_EvtWriter_Leave(w->events, NULL, (uint64_t)ns, w->region[ev->op] - 1));
 }
 
-static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum trace_message what)
+static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum message what)
 {
 	struct writing *w = arg;
 	uint32_t peer, comm = peer_of(w, ev->comm, ev->peer, &peer);
 
-	if (what == TRACE_SENT)
+	if (what == MESSAGE_SENT)
 		check(w, OTF2_EvtWriter_MpiSend(w->events, NULL, (uint64_t)ns, peer, comm,
 						ev->seq_or_tag, ev->bytes));
 	else

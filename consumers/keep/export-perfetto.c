@@ -15,12 +15,12 @@ enum { EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_NAME = 23, EVENT_FLOWS = 47, EVEN
 enum { TYPE_BEGIN = 1, TYPE_END = 2, TYPE_INSTANT = 3 };
 
 /* A message while it is put together; names of threads are the longest in it. */
-struct message {
+struct protobuf {
 	unsigned char data[640];
 	size_t n;
 };
 
-static void put_varint(struct message *m, uint64_t value)
+static void put_varint(struct protobuf *m, uint64_t value)
 {
 	do {
 		m->data[m->n++] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
@@ -28,20 +28,20 @@ static void put_varint(struct message *m, uint64_t value)
 	} while (value);
 }
 
-static void put_number(struct message *m, unsigned field, uint64_t value)
+static void put_number(struct protobuf *m, unsigned field, uint64_t value)
 {
 	put_varint(m, (uint64_t)field << 3);
 	put_varint(m, value);
 }
 
-static void put_fixed(struct message *m, unsigned field, uint64_t value)
+static void put_fixed(struct protobuf *m, unsigned field, uint64_t value)
 {
 	put_varint(m, (uint64_t)field << 3 | 1);
 	for (unsigned i = 0; i < 8; i++)
 		m->data[m->n++] = (unsigned char)(value >> 8 * i);
 }
 
-static void put_bytes(struct message *m, unsigned field, const void *data, size_t n)
+static void put_bytes(struct protobuf *m, unsigned field, const void *data, size_t n)
 {
 	size_t most = sizeof(m->data) - m->n - 16;
 
@@ -52,9 +52,9 @@ static void put_bytes(struct message *m, unsigned field, const void *data, size_
 	m->n += n;
 }
 
-static void packet_write(FILE *f, const struct message *packet)
+static void packet_write(FILE *f, const struct protobuf *packet)
 {
-	struct message front = {.n = 0};
+	struct protobuf front = {.n = 0};
 
 	put_varint(&front, TRACE_PACKET << 3 | 2);
 	put_varint(&front, packet->n);
@@ -64,7 +64,7 @@ static void packet_write(FILE *f, const struct message *packet)
 
 static void track_write(FILE *f, uint32_t place, const char *name)
 {
-	struct message track = {.n = 0}, packet = {.n = 0};
+	struct protobuf track = {.n = 0}, packet = {.n = 0};
 
 	put_number(&track, TRACK_UUID, place + 1);
 	put_bytes(&track, TRACK_NAME, name, strnlen(name, 256));
@@ -91,7 +91,7 @@ static void record_write(FILE *f, const struct export_record *r)
 	const char *name = r->kind == EXPORT_ENTER   ? op_name(r->ev->op)
 			   : r->kind == EXPORT_LEAVE ? NULL
 						     : names[r->kind];
-	struct message event = {.n = 0}, packet = {.n = 0};
+	struct protobuf event = {.n = 0}, packet = {.n = 0};
 
 	put_number(&event, EVENT_TYPE, kinds[r->kind]);
 	put_number(&event, EVENT_TRACK, r->place + 1);

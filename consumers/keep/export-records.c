@@ -47,9 +47,9 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	add(arg, ns, ev, EXPORT_LEAVE);
 }
 
-static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum trace_message what)
+static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum message what)
 {
-	add(arg, ns, ev, what == TRACE_SENT ? EXPORT_SENT : EXPORT_RECEIVED);
+	add(arg, ns, ev, what == MESSAGE_SENT ? EXPORT_SENT : EXPORT_RECEIVED);
 }
 
 /* nth is their order so far */

@@ -10,7 +10,7 @@
 struct moment {
 	int64_t ns;
 	const struct trace_event *ev;
-	enum trace_message what;
+	enum message what;
 };
 
 struct walk {
@@ -30,27 +30,6 @@ static bool is_call(const struct trace_event *ev)
 	return !(ev->flags & (EVSPACE_COMPLETION | EVSPACE_REGION));
 }
 
-/* By the numbers of tree/data/ops.tab, which never change: a blocking call, or a completion of what
- * does not block; the events of MPI_Sendrecv have what is sent, their completions what came. */
-static enum trace_message message_of(const struct trace_event *ev)
-{
-	bool call = is_call(ev);
-
-	if (ev->peer == -1 || ev->peer == -2 || ev->flags & (EVSPACE_FAILED | EVSPACE_CANCELLED))
-		return TRACE_NO_MESSAGE;
-	if (call && ((ev->op >= 1 && ev->op <= 4) || ev->op == 6 || ev->op == 7 ||
-		     (ev->op >= 20 && ev->op <= 23) || ev->op == 40 || ev->op == 41))
-		return TRACE_SENT;
-	if (!call && ev->op >= 30 && ev->op <= 33)
-		return TRACE_SENT;
-	if (call && (ev->op == 5 || ev->op == 12))
-		return TRACE_RECEIVED;
-	if (!call && (ev->op == 6 || ev->op == 7 || ev->op == 24 || ev->op == 25 || ev->op == 34 ||
-		      ev->op == 40 || ev->op == 41))
-		return TRACE_RECEIVED;
-	return TRACE_NO_MESSAGE;
-}
-
 static int by_time(const void *a, const void *b)
 {
 	const struct moment *x = a, *y = b;
@@ -67,12 +46,12 @@ static void moments_make(struct walk *w, const struct trace_thread *thread)
 		abort();
 	for (size_t i = 0; i < thread->n; i++) {
 		const struct trace_event *ev = &thread->events[i];
-		enum trace_message what = message_of(ev);
+		enum message what = (enum message)ev->message;
 
-		if (what == TRACE_NO_MESSAGE)
+		if (what == MESSAGE_NONE)
 			continue;
 		w->moments[w->n_moments++] = (struct moment){
-			.ns = what == TRACE_SENT ? ev->start_ns : ev->end_ns,
+			.ns = what == MESSAGE_SENT ? ev->start_ns : ev->end_ns,
 			.ev = ev,
 			.what = what,
 		};

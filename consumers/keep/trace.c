@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/op.h"
 
 /* ---- threads ---- */
 
@@ -67,6 +68,16 @@ static void comm_note(struct trace_run *t, const struct evspace_client *client, 
 
 /* ---- all ---- */
 
+/* What it stands for between ranks that both take part in it. */
+static enum message message_between(const struct evspace_event *ev)
+{
+	const struct tuple tuple = {.peer = ev->peer, .op = ev->op_number, .flags = ev->flags};
+
+	if (op_channel(ev->op_number) != CHANNEL_P2P || op_is_pvm(ev->op_number))
+		return MESSAGE_NONE;
+	return message_of(&tuple);
+}
+
 static void take_event(struct trace_run *t, const struct evspace_client *client,
 		       const struct evspace_event *ev)
 {
@@ -88,6 +99,7 @@ static void take_event(struct trace_run *t, const struct evspace_client *client,
 		.root = -1,
 		.op = ev->op_number,
 		.flags = ev->flags,
+		.message = message_between(ev),
 	};
 	if (evspace_collective(client, ev, &collective))
 		to->root = collective.root;

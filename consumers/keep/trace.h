@@ -8,6 +8,7 @@
 
 #include "consumers/client/evspace-client.h"
 #include "pathmap/base/hash.h"
+#include "tree/stage/message.h"
 
 /** An event. */
 struct trace_event {
@@ -17,6 +18,7 @@ struct trace_event {
 	int32_t peer;
 	int32_t root; /* of a collective, in its communicator; -1: none */
 	uint16_t op, flags;
+	uint8_t message; /* enum message: between ranks that both take part in it */
 };
 
 /** One thread of the program, or what else writes elements. */
@@ -55,20 +57,17 @@ void trace_take(struct trace_run *t, struct evspace_client *client);
 void trace_sort(struct trace_run *t);
 void trace_fini(struct trace_run *t);
 
-/** What a message that an event stands for is, seen from its thread. */
-enum trace_message { TRACE_NO_MESSAGE, TRACE_SENT, TRACE_RECEIVED };
-
 /** Who is told of a thread's calls and messages. */
 struct trace_visitor {
 	void (*enter)(void *arg, int64_t ns, const struct trace_event *ev);
 	void (*leave)(void *arg, int64_t ns, const struct trace_event *ev);
-	void (*message)(void *arg, int64_t ns, const struct trace_event *ev,
-			enum trace_message what);
+	void (*message)(void *arg, int64_t ns, const struct trace_event *ev, enum message what);
 	void *arg;
 };
 
-/** Tell of all that the thread has done, in order of time: calls enclose each other; a message is
- * sent within its call and received at its end, or when its request was completed. */
+/** Tell of all that the thread has done, in order of time: calls enclose each other; a message
+ * between ranks is sent within its call and received at its end, or when its request was completed.
+ */
 void trace_walk(const struct trace_thread *thread, const struct trace_visitor *visitor);
 
 #endif
