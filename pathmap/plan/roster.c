@@ -144,22 +144,64 @@ int roster_number(struct roster *roster, struct plan *plan, struct error *e)
 	return 0;
 }
 
-int roster_fill(struct roster *roster, const struct pathmap *map, struct error *e)
+/* A view of a map, and how many places its tree has. */
+struct sized {
+	const char *view;
+	size_t places, at;
+};
+
+static int larger_first(const void *a, const void *b)
 {
-	const char *const *views, *const *nodes;
+	const struct sized *left = a, *right = b;
+
+	if (left->places != right->places)
+		return left->places < right->places ? 1 : -1;
+	return (left->at > right->at) - (left->at < right->at);
+}
+
+static int view_number(struct roster *roster, const struct pathmap *map, const char *view,
+		       size_t *places, struct error *e)
+{
+	struct plan *plan;
+	int result = 0;
+
+	if (plan_make(map, view, &plan, e) < 0)
+		return -1;
+	*places = plan->n_places;
+	if (roster)
+		result = roster_number(roster, plan, e);
+	plan_free(plan);
+	return result;
+}
+
+/* Indexes in the largest trees are in preorder, so that a subtree's leaves are one range, and their
+ * parts stay small when they are folded (tree/data/leaves.h). */
+static int views_number(struct roster *roster, const struct pathmap *map, struct error *e)
+{
+	const char *const *views;
 	size_t n = pathmap_views(map, &views);
+	struct sized *sized = memory_new(n + 1, sizeof(*sized));
 	int result = 0;
 
 	for (size_t i = 0; i < n && result == 0; i++) {
-		struct plan *plan;
-
-		if (plan_make(map, views[i], &plan, e) < 0)
-			return -1;
-		result = roster_number(roster, plan, e);
-		plan_free(plan);
+		sized[i] = (struct sized){.view = views[i], .at = i};
+		result = view_number(NULL, map, views[i], &sized[i].places, e);
 	}
+	if (result == 0)
+		qsort(sized, n, sizeof(*sized), larger_first);
+	for (size_t i = 0; i < n && result == 0; i++)
+		result = view_number(roster, map, sized[i].view, &sized[i].places, e);
+	free(sized);
+	return result;
+}
+
+int roster_fill(struct roster *roster, const struct pathmap *map, struct error *e)
+{
+	const char *const *nodes;
+	int result = views_number(roster, map, e);
+	size_t n = pathmap_nodes(map, &nodes);
+
 	/* views of monitors have nodes that are in no other view */
-	n = pathmap_nodes(map, &nodes);
 	for (size_t i = 0; i < n && result == 0 && roster_count(roster) < PLAN_PLACES; i++)
 		result = roster_add(roster, nodes[i], e);
 	return result;

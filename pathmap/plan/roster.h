@@ -20,8 +20,8 @@ void roster_free(struct roster *roster);
  */
 int roster_number(struct roster *roster, struct plan *plan, struct error *e);
 
-/** Enter the nodes of all plans of @map, then all others, so that indexes do not depend on the
- * order of requests. */
+/** Enter the nodes of all plans of @map, those of the largest first, then all others, so that
+ * indexes do not depend on the order of requests. */
 int roster_fill(struct roster *roster, const struct pathmap *map, struct error *e);
 
 /** Enter @node at the lowest free index. */

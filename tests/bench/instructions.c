@@ -56,6 +56,8 @@ static const struct looked_at {
 	{"inner", "leaves64", "g0", GROVE_EVEN, 1, 8, 0},
 	{"inner", "leaves64", "g0", GROVE_EVEN, 16, 8, 0},
 	{"entry", "eight", "front", GROVE_EIGHT, 1, 1, 0},
+	{"reduced", "reduced16", "front", GROVE_EVEN, 1, 2, 0},
+	{"reduced", "reduced128", "front", GROVE_EVEN, 1, 16, 0},
 	{"reduced", "reduced16", "front", GROVE_EVEN, 64, 2, 0},
 	{"reduced", "reduced32", "front", GROVE_EVEN, 64, 4, 0},
 	{"reduced", "reduced64", "front", GROVE_EVEN, 64, 8, 0},
