@@ -215,6 +215,41 @@ static void indexes(void)
 	roster_free(roster);
 }
 
+static bool in_preorder(const struct plan *plan)
+{
+	uint32_t next = 0;
+
+	PLAN_FOREACH (walk, plan->root) {
+		if (walk.place->index != next++)
+			return false;
+	}
+	return true;
+}
+
+/* Views of a part of the machine that stand before that of all do not tear its leaves apart. */
+static void indexes_largest(void)
+{
+	struct roster *roster = roster_new();
+	struct pathmap *map = maps_make_of(
+		"application demo { ranks rank[0-3]; view one { select /A/a0/**; read latest; } "
+		"view two { select /A/a0/** /B/b0/**; read latest; } view v { select /**; read "
+		"latest; } "
+		"}",
+		cluster, mapping, stderr);
+	struct plan *plan;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(roster_fill(roster, map, NULL), 0);
+	plan = numbered(roster, map, "v");
+	CU_ASSERT_TRUE(in_preorder(plan));
+	plan_free(plan);
+	plan = numbered(roster, map, "two");
+	CU_ASSERT_FALSE(in_preorder(plan));
+	plan_free(plan);
+	pathmap_free(map);
+	roster_free(roster);
+}
+
 static void indexes_end(void)
 {
 	struct roster *roster = roster_new();
@@ -376,6 +411,7 @@ static CU_TestInfo cases[] = {
 	{"what is collected", recordings},
 	{"what consumers may spend", budgets},
 	{"a node has one index in all views and maps", indexes},
+	{"indexes of the largest tree are in preorder", indexes_largest},
 	{"indexes come to an end", indexes_end},
 	{"indexes of nodes that are gone are free again", indexes_are_free_again},
 	{"lists of ranks", holdings},
