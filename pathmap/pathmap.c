@@ -12,6 +12,7 @@
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/plan/rules.h"
+#include "pathmap/plan/steer.h"
 
 static void names_fill(struct pathmap *map)
 {
@@ -192,6 +193,8 @@ struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap
 		plans_check(map, sources, diagnostics);
 		if (diagnostics->total == 0)
 			rules_check(map, &sources[SOURCE_APPLICATION], diagnostics);
+		if (diagnostics->total == 0)
+			steer_check(map, &sources[SOURCE_MAPPING], diagnostics);
 	}
 	if (diagnostics->total > 0) {
 		pathmap_free(map);

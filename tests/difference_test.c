@@ -153,6 +153,16 @@ static void budgets(void)
 		cluster, mapping, lines, 1);
 }
 
+static void steering(void)
+{
+	static const char *const lines[] = {
+		"collectives are steered along bcast=0(1)|2(3) instead of nothing, for what starts "
+		"later"};
+
+	differs(application, cluster, "entry front; place rank[0-3] on a[0-1] b[0-1]; steer bcast;",
+		lines, 1);
+}
+
 /* ---- indexes ---- */
 
 static uint32_t index_of(const struct plan_place *place, const char *node)
@@ -410,6 +420,7 @@ static CU_TestInfo cases[] = {
 	{"views and their stages", views},
 	{"what is collected", recordings},
 	{"what consumers may spend", budgets},
+	{"which collectives are steered", steering},
 	{"a node has one index in all views and maps", indexes},
 	{"indexes of the largest tree are in preorder", indexes_largest},
 	{"indexes come to an end", indexes_end},

@@ -101,6 +101,7 @@ unit_tests = \
 	tests/score_test tests/segment_test tests/segment_hostile_test \
 	tests/settings_test \
 	tests/signature_test \
+	tests/steer_tree_test \
 	tests/site_test \
 	tests/sort_test \
 	tests/monitor_test \
@@ -120,7 +121,7 @@ script_tests = \
 	tests/hostile_test.sh \
 	tests/distance_test.sh \
 	tests/conformance_test.sh \
-	tests/mistakes_test.sh tests/watch_test.sh tests/signature_test.sh tests/switch_test.sh \
+	tests/mistakes_test.sh tests/watch_test.sh tests/signature_test.sh tests/steer_test.sh tests/switch_test.sh \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
@@ -215,6 +216,7 @@ tests_sieve_test_SOURCES = tests/sieve_test.c tests/random.h
 tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns-records.h tests/columns_test.c tests/random.h
 tests_flat_test_SOURCES = tests/flat_test.c tests/random.h
+tests_steer_tree_test_SOURCES = node-agent/collect/mpi/steer-tree.c tests/random.h tests/steer_tree_test.c
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h

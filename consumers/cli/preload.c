@@ -17,6 +17,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/plan/rules.h"
+#include "pathmap/plan/steer.h"
 
 #define LIBRARY "libevspace-mpi.so"
 /* With a smaller quota, no process has room for anything. */
@@ -39,6 +40,7 @@ const char *const flag_variables[FLAGS + 1] = {
 	[FLAG_MODES] = "EVSPACE_MODES",
 	[FLAG_PROPERTIES] = "EVSPACE_PROPERTIES",
 	[FLAG_RANKS] = "EVSPACE_RANKS",
+	[FLAG_STEER] = "EVSPACE_STEER",
 	[FLAG_THREADS_ONLY] = "EVSPACE_THREADS_ONLY",
 	[FLAG_RESERVE] = "EVSPACE_RESERVE",
 	[FLAG_THREADS] = "EVSPACE_THREADS",
@@ -66,6 +68,7 @@ static const struct {
 				   "p2p=trace,wait=count or all=count,p2p=trace " CHANNELS},
 	[FLAG_PROPERTIES] = {"", "what `elements` of an application map is made into"},
 	[FLAG_RANKS] = {"--ranks", "a list of ranks, as 0-7,12"},
+	[FLAG_STEER] = {"", "what `steer` of a mapping is made into"},
 	[FLAG_THREADS_ONLY] = {"", "a number from 1 to 4096"},
 	[FLAG_RESERVE] = {"--reserve", "a number of elements from 1 to 1048576"},
 	[FLAG_THREADS] = {"--threads", "a number from 1 to 4096"},
@@ -307,9 +310,12 @@ static char *map_values(const struct pathmap *map, enum flag flag)
 }
 
 /* The same of all that a map may say. What of elements by name @values say of all is left out. */
-static char *map_said(const struct pathmap *map, enum flag flag, char *const values[FLAGS])
+static char *map_said(const struct preload_options *options, enum flag flag,
+		      char *const values[FLAGS])
 {
+	const struct pathmap *map = options->map;
 	unsigned threads = pathmap_only_threads(map);
+	char *text = NULL;
 
 	switch (flag) {
 	case FLAG_PROPERTIES:
@@ -318,6 +324,11 @@ static char *map_said(const struct pathmap *map, enum flag flag, char *const val
 					       (values[FLAG_MODES] ? 0 : RULES_MODE));
 	case FLAG_RANKS:
 		return pathmap_only_ranks(map);
+	case FLAG_STEER:
+		/* it can be made: pathmap_load() has tried */
+		if (options->whole)
+			(void)steer_text(map, &text, NULL);
+		return text;
 	case FLAG_THREADS_ONLY:
 		return threads ? memory_format("%u", threads) : NULL;
 	default:
@@ -393,7 +404,7 @@ int preload_settings(const struct preload_options *options, struct settings *set
 	}
 	for (i = FLAG_THREADS_ONLY; options->map && i >= FLAG_CAPACITY; i--)
 		if (!values[i])
-			values[i] = map_said(options->map, (enum flag)i, values);
+			values[i] = map_said(options, (enum flag)i, values);
 	rc = check_each(values, flags, settings, e);
 	for (i = 0; i < FLAGS; i++)
 		free(values[i]);

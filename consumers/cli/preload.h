@@ -4,6 +4,8 @@
 #ifndef EVSPACE_PRELOAD_H
 #define EVSPACE_PRELOAD_H
 
+#include <stdbool.h>
+
 #include "consumers/cli/options.h"
 #include "node-agent/collect/core/settings.h"
 #include "pathmap/base/error.h"
@@ -20,6 +22,7 @@ enum flag {
 	FLAG_MODES,
 	FLAG_PROPERTIES, /* of elements by name */
 	FLAG_RANKS,
+	FLAG_STEER, /* collectives that run over trees of the map */
 	FLAG_THREADS_ONLY,
 	FLAG_RESERVE,
 	FLAG_THREADS,
@@ -43,6 +46,7 @@ extern const struct option_row flag_rows[];
 struct preload_options {
 	struct flags flags;
 	const struct pathmap *map; /* for settings without flag and variable; NULL: none */
+	bool whole; /* all ranks of the program are started so: what all must do alike may be set */
 };
 
 /**

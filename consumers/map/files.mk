@@ -3,5 +3,5 @@
 
 evspace_SOURCES += \
 	%D%/doctor.c %D%/calibrate.c %D%/map-change.c \
-	%D%/map-cost.c %D%/map.h %D%/map-fold.c %D%/map.c
+	%D%/map-cost.c %D%/map.h %D%/map-fold.c %D%/map-say.c %D%/map.c
 EXTRA_DIST += %D%/README.md

@@ -24,6 +24,9 @@ void map_cost_print(const struct cost *cost, FILE *out);
 /** The same for all hosts, as an object that the caller owns. */
 json_t *map_cost_json(const struct cost *cost);
 
+/** Print what is collected, and all else that does not depend on views. */
+void map_say(const struct pathmap *map, bool json);
+
 /** Print the mappings of @view that may be better. Returns the exit code. */
 int map_suggest(const struct pathmap *map, const char *view, unsigned window, bool json);
 

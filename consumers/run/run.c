@@ -125,6 +125,7 @@ static enum exit_code job_prepare(struct job *job, struct error *e)
 		if (!job->map)
 			return EXIT_RUN_FAILED;
 		job->collect.map = job->map;
+		job->collect.whole = true;
 	}
 	if (preload_library(job->library, sizeof(job->library), e))
 		return EXIT_RUN_FAILED;

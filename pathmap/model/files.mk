@@ -7,9 +7,9 @@ libpathmap_la_SOURCES += \
 	%D%/cluster-read.c %D%/cluster-read.h %D%/cluster-resolve.c %D%/cluster.c %D%/cluster.h \
 	%D%/deployment.c %D%/deployment.h %D%/hostlist.c %D%/hostlist.h \
 	%D%/mapping-place.c %D%/mapping-read.c %D%/mapping-read.h \
-	%D%/mapping-tree.c %D%/mapping.c %D%/mapping.h %D%/parts.h %D%/pathmap.c %D%/pathmap.h \
+	%D%/mapping-steer.c %D%/mapping-tree.c %D%/mapping.c %D%/mapping.h %D%/parts.h %D%/pathmap.c %D%/pathmap.h \
 	%D%/pattern.c %D%/pattern.h \
-	%D%/recording.c %D%/recording.h %D%/sampling.c %D%/sampling.h %D%/shape.c %D%/shape.h %D%/stage-alias.c %D%/stage-alias.h \
+	%D%/recording.c %D%/recording.h %D%/sampling.c %D%/sampling.h %D%/shape.c %D%/shape.h %D%/stage-alias.c %D%/stage-alias.h %D%/steering.h \
 	%D%/view-read.c %D%/view.c %D%/view.h
 collect_sources += %D%/pattern.c %D%/pattern.h
 EXTRA_DIST += %D%/README.md

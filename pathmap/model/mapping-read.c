@@ -8,10 +8,8 @@
 #include "pathmap/model/hostlist.h"
 #include "pathmap/base/memory.h"
 
-/* The blocks of a mapping. */
-enum context { IN_MAP, IN_VIEW };
-
-static const char *const contexts[] = {[IN_MAP] = "mapping.map", [IN_VIEW] = "view", NULL};
+static const char *const contexts[] = {
+	[IN_MAP] = "mapping.map", [IN_VIEW] = "view", [IN_STEER] = "steer", NULL};
 
 static void entry_apply(struct reader *reader, void *target, const struct statement *statement)
 {
@@ -92,6 +90,29 @@ static const struct directive directives[] = {
 	 .contexts = 1u << IN_MAP,
 	 .body = BODY_REQUIRED,
 	 .apply = view_apply},
+	{.usage = "steer allreduce barrier { bytes at most 4k; }",
+	 .contexts = 1u << IN_MAP,
+	 .least = 1,
+	 .most = STEER_KINDS,
+	 .body = BODY_OPTIONAL,
+	 .apply = steer_apply},
+	{.usage = "along VIEW;",
+	 .contexts = 1u << IN_STEER,
+	 .once = true,
+	 .apply = steer_along_apply},
+	{.usage = "communicator world;",
+	 .contexts = 1u << IN_STEER,
+	 .once = true,
+	 .apply = steer_communicator_apply},
+	{.usage = "bytes at most 4k;",
+	 .contexts = 1u << IN_STEER,
+	 .least = 3,
+	 .once = true,
+	 .apply = steer_bytes_apply},
+	{.usage = "in order;",
+	 .contexts = 1u << IN_STEER,
+	 .once = true,
+	 .apply = steer_order_apply},
 };
 
 /* Report ranks that are not placed although others are. */

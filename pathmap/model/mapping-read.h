@@ -6,6 +6,9 @@
 #include "pathmap/grammar/directive.h"
 #include "pathmap/model/mapping.h"
 
+/** The blocks of a mapping. */
+enum mapping_context { IN_MAP, IN_VIEW, IN_STEER };
+
 /** The mapping being made, and the maps to check it against: reader->map. */
 struct mapping_reading {
 	struct mapping *mapping;
@@ -31,6 +34,15 @@ void head_apply(struct reader *reader, void *target, const struct statement *sta
 void stages_apply(struct reader *reader, void *target, const struct statement *statement);
 void concurrency_apply(struct reader *reader, void *target, const struct statement *statement);
 void alternate_apply(struct reader *reader, void *target, const struct statement *statement);
+
+/** `steer OPERATION... { ... }` into the mapping, and what may be in it into a struct steering:
+ * `along VIEW;`, `communicator world;`, `bytes at most SIZE;`, `in order;`. */
+void steer_apply(struct reader *reader, void *target, const struct statement *statement);
+void steer_along_apply(struct reader *reader, void *target, const struct statement *statement);
+void steer_communicator_apply(struct reader *reader, void *target,
+			      const struct statement *statement);
+void steer_bytes_apply(struct reader *reader, void *target, const struct statement *statement);
+void steer_order_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** The node named @name, or NULL, with a diagnostic about @word unless faults of the cluster map
  * may be the cause. */

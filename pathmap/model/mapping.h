@@ -11,6 +11,7 @@
 #include "pathmap/model/application.h"
 #include "pathmap/model/cluster.h"
 #include "pathmap/model/shape.h"
+#include "pathmap/model/steering.h"
 #include "pathmap/grammar/mapfile.h"
 
 /** A node's place in a tree drawn by hand. */
@@ -57,6 +58,8 @@ struct mapping {
 	struct tree tree; /* of views without their own */
 	struct view_tree *views;
 	size_t n_views;
+	struct steering *steerings; /* the first that is for a call counts */
+	size_t n_steerings;
 };
 
 /** Make a mapping of the text in @source onto @clusters for @application. Faults, also

@@ -10,6 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
 #include "pathmap/plan/plan.h"
+#include "pathmap/plan/steer.h"
 
 struct difference_walk {
 	const struct pathmap *from, *to;
@@ -243,6 +244,20 @@ static void budget_compare(struct difference_walk *w)
 				     to, from));
 }
 
+static void steer_compare(struct difference_walk *w)
+{
+	char *from = NULL, *to = NULL;
+
+	if (steer_text(w->from, &from, NULL) == 0 && steer_text(w->to, &to, NULL) == 0 &&
+	    strcmp(from ? from : "", to ? to : "") != 0)
+		differ(w, "steer", "collectives", from ? from : "", to ? to : "",
+		       memory_format("collectives are steered along %s instead of %s, for what "
+				     "starts later",
+				     to ? to : "nothing", from ? from : "nothing"));
+	free(from);
+	free(to);
+}
+
 /* ---- views ---- */
 
 /* A place and its position in the tree. */
@@ -455,6 +470,7 @@ size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 	definable_compare(&w);
 	shapes_compare(&w);
 	budget_compare(&w);
+	steer_compare(&w);
 	views_compare(&w);
 	return w.n;
 }

@@ -32,7 +32,7 @@ tests_apps_stuck_CFLAGS = $(APP_CFLAGS)
 tests_apps_stuck_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_stuck_LDADD = $(MPI_LIBS)
 
-check_PROGRAMS += tests/apps/late tests/apps/mistakes tests/apps/signatures tests/apps/steady
+check_PROGRAMS += tests/apps/late tests/apps/mistakes tests/apps/signatures tests/apps/steady tests/apps/steered
 tests_apps_late_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/late.c
 tests_apps_late_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_late_CFLAGS = $(APP_CFLAGS)
@@ -53,6 +53,12 @@ tests_apps_steady_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_steady_CFLAGS = $(APP_CFLAGS)
 tests_apps_steady_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_steady_LDADD = $(MPI_LIBS)
+
+tests_apps_steered_SOURCES = tests/apps/steered.c
+tests_apps_steered_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_steered_CFLAGS = $(APP_CFLAGS)
+tests_apps_steered_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_steered_LDADD = $(MPI_LIBS)
 
 tests_apps_calls_SOURCES = \
 	tests/apps/app.c tests/apps/app.h \
@@ -131,7 +137,7 @@ tests_apps_threads_LDADD = $(MPI_LIBS)
 MPICH_APP_CPPFLAGS = $(AM_CPPFLAGS) $(MPICH_CFLAGS)
 MPICH_APP_CFLAGS = $(APP_CFLAGS) -Wno-stringop-overflow
 if MPICH
-check_PROGRAMS += tests/apps/calls-mpich tests/apps/ids-mpich tests/apps/stuck-mpich tests/apps/threads-mpich \
+check_PROGRAMS += tests/apps/calls-mpich tests/apps/ids-mpich tests/apps/steered-mpich tests/apps/stuck-mpich tests/apps/threads-mpich \
 	tests/apps/windtunnel-mpich
 tests_apps_calls_mpich_SOURCES = $(tests_apps_calls_SOURCES)
 tests_apps_calls_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
@@ -143,6 +149,11 @@ tests_apps_ids_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
 tests_apps_ids_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
 tests_apps_ids_mpich_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_ids_mpich_LDADD = $(MPICH_LIBS)
+tests_apps_steered_mpich_SOURCES = $(tests_apps_steered_SOURCES)
+tests_apps_steered_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
+tests_apps_steered_mpich_CFLAGS = $(MPICH_APP_CFLAGS)
+tests_apps_steered_mpich_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_steered_mpich_LDADD = $(MPICH_LIBS)
 tests_apps_stuck_mpich_SOURCES = $(tests_apps_stuck_SOURCES)
 tests_apps_stuck_mpich_CPPFLAGS = $(MPICH_APP_CPPFLAGS)
 tests_apps_stuck_mpich_CFLAGS = $(MPICH_APP_CFLAGS)

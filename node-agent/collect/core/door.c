@@ -229,10 +229,31 @@ static struct door_way *way_find(const char *name)
 	return NULL;
 }
 
+void evspace_door_take(const char *name, void *function)
+{
+	struct door_way *way = way_find(name);
+
+	if (way)
+		way->taken = function;
+}
+
+/* The library's function, or what goes before it. */
+static void *library_way(const char *name)
+{
+	struct door_way *way = way_find(name);
+	void *taken = way ? way->taken : NULL;
+
+	return taken ? taken : evspace_door_own(name);
+}
+
+/* Tools behind us go before what is taken. */
 static void *behind(const char *name)
 {
+	struct door_way *way = way_find(name);
 	void *next = dlsym(RTLD_NEXT, name + 1);
 
+	if (way && way->taken && (!next || next == library_symbol(name + 1)))
+		return way->taken;
 	return next ? next : evspace_door_own(name);
 }
 
@@ -245,7 +266,7 @@ void *evspace_door_next(const char *name)
 		return next;
 	if (is_wrapped_in_front(name)) {
 		way->next = next;
-		way->real = evspace_door_own(name);
+		way->real = library_way(name);
 		next = way->onward;
 	}
 	way->quiet = next;
@@ -272,11 +293,14 @@ void *door_find(unsigned i)
 void *door_find_profiling(unsigned i)
 {
 	struct door_way *way = &door_ways[i];
-	void *collector, *to = evspace_door_own(way->name);
+	void *collector, *to;
+	enum door_state state = door_open(&collector);
 
+	/* only then it is known what the collector has taken */
+	to = library_way(way->name);
 	if (!to)
 		return (void *)closed;
-	if (door_open(&collector) == DOOR_OPEN && is_wrapped_in_front(way->name)) {
+	if (state == DOOR_OPEN && is_wrapped_in_front(way->name)) {
 		way->real = to;
 		way->wrapper = wrapper_find(collector, way->name);
 		if (way->wrapper)

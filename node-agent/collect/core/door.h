@@ -27,6 +27,7 @@ struct door_way {
 	void *inner;		 /* records a call by PMPI_X from a tool in front */
 	void *onward;		 /* from the collector to next or real, by how the call came */
 	void *_Atomic wrapper, *_Atomic next, *_Atomic real; /* for inner and onward */
+	void *_Atomic taken; /* goes before the library's own; NULL: none does */
 };
 
 /** By name (mpi-door.c, generated). */
@@ -80,6 +81,10 @@ static inline void *door_onward(struct door_way *way)
 /** The function that the program would have called without us: for "PMPI_X" the next MPI_X in
  * the order of loading, else PMPI_X itself. NULL: there is none. */
 void *evspace_door_next(const char *name) __attribute__((visibility("default")));
+
+/** Have @function go before the library's own for "PMPI_X", whoever calls that. Call it before that
+ * function is first asked for. */
+void evspace_door_take(const char *name, void *function) __attribute__((visibility("default")));
 
 /** Tell the door that there is a segment; @quiet is from its control page, by channel. */
 void evspace_door_watch(const _Atomic uint8_t *quiet) __attribute__((visibility("default")));

@@ -116,7 +116,7 @@ END {
 	print "\nstruct door_way door_ways[] = {"
 	for (i = 1; i <= count; i++)
 		print "\t{\"" names[i] "\", find_" (i - 1) ", find_" (i - 1) ", find_profiling_" (i - 1) \
-			", inner_" (i - 1) ", onward_" (i - 1) ", NULL, NULL, NULL},"
+			", inner_" (i - 1) ", onward_" (i - 1) ", NULL, NULL, NULL, NULL},"
 	print "};"
 	print "const unsigned door_ways_n = " count ";"
 }

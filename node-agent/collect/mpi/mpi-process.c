@@ -16,6 +16,7 @@
 #include "node-agent/collect/mpi/mpi-calls.h"
 #include "node-agent/collect/core/settings.h"
 #include "node-agent/collect/mpi/mpi-library.h"
+#include "node-agent/collect/mpi/mpi-steer.h"
 
 /* The same on all ranks of a world, and different for each world. */
 static uint32_t world_id(const char *job, int size)
@@ -70,8 +71,10 @@ void mpi_init_begin(struct tuple *t, uint16_t op)
 void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc)
 {
 	t->end = clock_ticks(clock_kind());
-	if (rc != MPI_SUCCESS || collect.segment->header || !mpi_library_find() ||
-	    process_start() < 0)
+	if (rc != MPI_SUCCESS || collect.segment->header || !mpi_library_find())
+		return;
+	mpi_steer_begin();
+	if (process_start() < 0)
 		return;
 	t->comm = collect.segment->header->world;
 	if (collect_enter(caller, &collect_none, CHANNEL_ENV) == COLLECT_RECORD)
@@ -80,6 +83,7 @@ void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc)
 
 void mpi_finished(void)
 {
+	mpi_steer_end();
 	member_finished();
 	/* stop collecting, as MPI must not be called after MPI_Finalize */
 	collect_finish();
@@ -89,6 +93,7 @@ void mpi_finished(void)
 static __attribute__((constructor)) void process_loaded(void)
 {
 	pthread_atfork(NULL, NULL, collect_abandon);
+	mpi_steer_take();
 	mpi_wrappers_resolve();
 }
 

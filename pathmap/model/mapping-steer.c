@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads `steer OPERATIONS { ... }` of mapping.map. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "pathmap/model/mapping-read.h"
+
+static const char *const kinds[STEER_KINDS] = STEER_NAMES;
+
+static unsigned kind_find(const char *name)
+{
+	unsigned kind = 0;
+
+	while (kind < STEER_KINDS && strcmp(kinds[kind], name) != 0)
+		kind++;
+	return kind;
+}
+
+void steer_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct mapping *mapping = ((struct mapping_reading *)reader->map)->mapping;
+	struct steering s = {.offset = statement->words[0].offset};
+
+	(void)target;
+	if (mapping->n_steerings == STEER_RULES_MAX)
+		reader_complain(reader, &statement->words[0], "more than %u `steer`",
+				STEER_RULES_MAX);
+	for (size_t i = 1; i < statement->n_words; i++) {
+		unsigned kind = kind_find(statement->words[i].text);
+
+		if (strcmp(statement->words[i].text, "all") == 0)
+			s.kinds |= (1u << STEER_KINDS) - 1;
+		else if (kind < STEER_KINDS)
+			s.kinds |= 1u << kind;
+		else
+			reader_complain_unknown(reader, &statement->words[i], "operation to steer",
+						kinds, STEER_KINDS);
+	}
+	directives_apply(reader, IN_STEER, statement->body, statement->n_body, &s);
+	mapping->steerings =
+		memory_room(mapping->steerings, mapping->n_steerings, sizeof(*mapping->steerings));
+	mapping->steerings[mapping->n_steerings++] = s;
+}
+
+void steer_along_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct mapping_reading *reading = reader->map;
+	const struct application *application = reading->application;
+	struct steering *s = target;
+	const char **names;
+
+	if (application_view(application, statement->words[1].text) == NULL &&
+	    !application->incomplete) {
+		names = application_view_names(application);
+		reader_complain_unknown(reader, &statement->words[1], "view", names,
+					application->n_views);
+		free(names);
+		return;
+	}
+	s->view = memory_copy(statement->words[1].text);
+}
+
+void steer_communicator_apply(struct reader *reader, void *target,
+			      const struct statement *statement)
+{
+	static const char *const which[] = {"world", "any"};
+	struct steering *s = target;
+
+	s->world = strcmp(statement->words[1].text, which[0]) == 0;
+	if (!s->world && strcmp(statement->words[1].text, which[1]) != 0)
+		reader_complain_unknown(reader, &statement->words[1], "communicator", which, 2);
+}
+
+void steer_bytes_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct word *words = statement->words;
+	struct steering *s = target;
+	struct error e;
+
+	if (strcmp(words[1].text, "at") != 0 || strcmp(words[2].text, "most") != 0)
+		reader_complain(reader, &words[1], "`%.60s %.60s` instead of `at most`",
+				words[1].text, words[2].text);
+	else if (quantity_bytes(words[3].text, &s->most_bytes, &e) < 0)
+		reader_complain(reader, &words[3], "%s", e.text);
+	else if (s->most_bytes == 0 || s->most_bytes > UINT32_MAX)
+		reader_complain(reader, &words[3], "a size from 1 byte to 4 GiB");
+}
+
+void steer_order_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	struct steering *s = target;
+
+	if (strcmp(statement->words[1].text, "order") == 0)
+		s->in_order = true;
+	else
+		reader_complain(reader, &statement->words[1], "`in %.60s` instead of `in order`",
+				statement->words[1].text);
+}

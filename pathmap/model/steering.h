@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which collective operations of programs run over a tree of the map: `steer` of mapping.map. */
+#ifndef EVSPACE_STEERING_H
+#define EVSPACE_STEERING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Operations that can be steered, and their names in maps. */
+enum steer_kind {
+	STEER_BARRIER,
+	STEER_BCAST,
+	STEER_REDUCE,
+	STEER_ALLREDUCE,
+	STEER_GATHER,
+	STEER_SCATTER,
+	STEER_ALLGATHER,
+	STEER_KINDS
+};
+
+#define STEER_NAMES                                                                         \
+	{                                                                                   \
+		"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather" \
+	}
+
+/** Most of these statements in a map, and ranks of a tree. */
+#define STEER_RULES_MAX 8u
+#define STEER_RANKS_MAX 65536u
+
+/** One statement. */
+struct steering {
+	uint32_t kinds;	     /* bits of enum steer_kind */
+	char *view;	     /* over whose tree; NULL: of `events` */
+	bool world;	     /* on MPI_COMM_WORLD only */
+	bool in_order;	     /* reductions in the order of ranks, whatever the tree */
+	uint64_t most_bytes; /* of one member's data; 0: any */
+	size_t offset;	     /* of the statement in the map */
+};
+
+#endif
