@@ -5,7 +5,7 @@
 # ratios to a limit or floor measured in the same run, and fail no build.
 bench_programs = tests/bench/agents tests/bench/collect tests/bench/colop tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/phase tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
 # What tests/bench/collect starts, and what is preloaded into that.
-bench_helpers = tests/bench/solo tests/bench/duo tests/bench/pvm-duo
+bench_helpers = tests/bench/allreduce tests/bench/solo tests/bench/duo tests/bench/pvm-duo
 bench_preloads = tests/bench/alternate.la tests/bench/forward.la tests/preload/plant.la tests/preload/skew.la
 # What tests/bench/colop starts.
 bench_ranks = tests/stamper
@@ -138,6 +138,11 @@ tests_bench_solo_CPPFLAGS = $(APP_CPPFLAGS)
 tests_bench_solo_CFLAGS = $(APP_CFLAGS)
 tests_bench_solo_LDFLAGS = $(APP_LINKFLAGS)
 tests_bench_solo_LDADD = $(MPI_LIBS) -ldl
+tests_bench_allreduce_SOURCES = tests/bench/allreduce.c
+tests_bench_allreduce_CPPFLAGS = $(APP_CPPFLAGS)
+tests_bench_allreduce_CFLAGS = $(APP_CFLAGS)
+tests_bench_allreduce_LDFLAGS = $(APP_LINKFLAGS)
+tests_bench_allreduce_LDADD = $(MPI_LIBS)
 tests_bench_duo_SOURCES = tests/bench/duo.c tests/bench/library.h $(bench_helper_sources)
 tests_bench_duo_CPPFLAGS = $(APP_CPPFLAGS)
 tests_bench_duo_CFLAGS = $(APP_CFLAGS)
