@@ -303,6 +303,24 @@ static void detecting_is_paid(void)
 }
 
 /* The time of a class does not depend on how many there are, but for what memory takes. */
+/* What a program can be switched to: all, halves of halves, nothing. */
+static void halves_fit(void)
+{
+	const struct event_class c = {.frequency = 1000, .weight = 1, .t_trace = 1};
+	const struct event_class seen = {.frequency = 1000, .minimum = 100, .t_trace = 1};
+
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 1000), 0);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 2000), 0);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 999), 1);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 500), 1);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 499), 2);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 1000.0 / 65536), 16);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 0.001), -1);
+	CU_ASSERT_EQUAL(knapsack_halvings(&c, 0), -1);
+	CU_ASSERT_EQUAL(knapsack_halvings(&seen, 100), 3);
+	CU_ASSERT_EQUAL(knapsack_halvings(&seen, 200), 3);
+}
+
 static void reduced_is_linear(void)
 {
 	double least = 0;
@@ -338,6 +356,7 @@ static CU_TestInfo cases[] = {
 	{"64 classes, with a proven gap", sixty_four_in_time},
 	{"reduced frequencies are those of sorting", reduced_is_right},
 	{"detecting and minimums are paid first", detecting_is_paid},
+	{"halves of halves fit", halves_fit},
 	{"reduced frequencies in linear time", reduced_is_linear},
 	CU_TEST_INFO_NULL,
 };

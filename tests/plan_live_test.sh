@@ -86,12 +86,28 @@ keeps() {
 	is_planned && evspace collect trace >/dev/null && bed_until all_traced
 }
 
+# Without a probe: what is recorded of each class fits, as nearly as halves of halves do; all are counted.
+is_reduced() {
+	modes | grep -q '"1/[0-9]*"'
+}
+
+reduces() {
+	evspace plan --reduce --budget 0.01% --duration 1s --json >"$tap_dir/reduced" &&
+		grep -q '"frequencies":{.*"collective@world":[0-9]' "$tap_dir/reduced" || { cat "$tap_dir/reduced"; return 1; }
+	evspace collect trace >/dev/null && modes >"$tap_dir/before"
+	bed_start reducer evspace plan --reduce --budget 0.01% --duration 1s --apply --json
+	bed_until is_reduced && bed_until grep -q '"type":"change"' "$bed_dir/reducer.out" && bed_kill INT reducer && bed_wait reducer
+	sed -n 's/.*"parts":{\([^}]*\)}.*/\1/p' "$bed_dir/reducer.out" | tr ',' '\n' | cut -d: -f2 |
+		awk '$1 < 1 { less++ } $1 > 0 { some++ } END { exit !(less && some) }' && as_before || { cat "$bed_dir"/reducer.*; return 1; }
+}
+
 tap_case "classes are measured, as a table that can be planned from" measures
 tap_case "classes switched at once, one event in eight recorded, all counted" one_in_eight
 tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
 tap_case "a planner is stopped for longer than its lease: modes are as before; it switches again" stopped
 tap_case "planner and agent are killed: the next agent puts them back" both_killed
 tap_case "with --keep they stay" keeps
+tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
 tap_case "no budget: 2" tap_says 2 'it needs a budget' evspace plan
 tap_case "a time that is too short, or no lease is as long: 2" eval "tap_says 2 '100ms at least' evspace plan --budget 1% --duration 1ms &&
 	tap_says 2 '25m at least' evspace plan --budget 1% --apply --duration 2h"

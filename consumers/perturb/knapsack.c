@@ -135,6 +135,21 @@ int knapsack_reduced(const struct event_class *classes, size_t n, const struct p
 	return 0;
 }
 
+int knapsack_halvings(const struct event_class *c, double hz)
+{
+	double left = c->frequency;
+	int halvings = 0;
+
+	if (hz <= 0)
+		return -1;
+	for (; left > hz * (1 + KNAPSACK_ROUNDING); left /= 2)
+		if (++halvings > KNAPSACK_HALVINGS)
+			return -1;
+	for (; halvings > 0 && left < c->minimum; left *= 2)
+		halvings--;
+	return halvings;
+}
+
 struct probing_plan *knapsack_plans_new(size_t most, size_t n)
 {
 	struct probing_plan *plans = memory_new(1, most * (sizeof(*plans) + n * sizeof(bool)) + 1);

@@ -41,6 +41,13 @@ struct reduced_plan {
 int knapsack_reduced(const struct event_class *classes, size_t n, const struct plan_budget *budget,
 		     double *frequency, struct reduced_plan *plan);
 
+/** Most halvings of what is recorded of a class. */
+#define KNAPSACK_HALVINGS 16
+
+/** How often to halve what is recorded of @c so that no more than @hz remain, of which its
+ * minimum does; -1: nothing is to be recorded. */
+int knapsack_halvings(const struct event_class *c, double hz);
+
 /** A solution of problem 2: each class is traced, or left to the one probe of all others. */
 struct probing_plan {
 	bool *traced;	    /* one a class */

@@ -9,6 +9,7 @@
 #include "consumers/cli/json.h"
 #include "consumers/perturb/drift.h"
 #include "consumers/perturb/planning.h"
+#include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 
 /* A lease outlives two measurements by so much. */
@@ -33,6 +34,7 @@ static int live_read(struct planning *p)
 		code = plan_live_measure(p->live, p->duration_ns, &stopped, &p->table);
 	p->limits.share = p->budget;
 	p->limits.t_sampling = plan_live_t_sampling(p->live);
+	p->limits.t_detect = p->t_detect;
 	return code;
 }
 
@@ -57,78 +59,201 @@ static const char *const reasons[] = {
 	[DRIFT_BETTER] = "another plan tells more by now",
 };
 
-static void print_change(const struct planning *p, const struct probing_plan *plan,
-			 enum drift_why why, double used)
+/* A plan of a running program, in effect or not. */
+struct live_plan {
+	enum evspace_mode *modes; /* one a class */
+	double probing_hz, information, used;
+};
+
+/* Which part of a class's events is recorded in the mode. */
+static double mode_part(enum evspace_mode mode)
+{
+	if (mode == EVSPACE_TRACE)
+		return 1;
+	return mode >= EVSPACE_ONE_IN ? ldexp(1, EVSPACE_ONE_IN - mode) : 0;
+}
+
+/* What the modes of the plan take and tell, by what was measured last. */
+static void live_value(const struct planning *p, struct live_plan *plan)
+{
+	struct probing_plan *probing = knapsack_plans_new(1, p->table.n);
+
+	plan->used = plan->information = 0;
+	for (size_t i = 0; i < p->table.n; i++) {
+		const struct event_class *c = &p->table.classes[i];
+		double part = mode_part(plan->modes[i]);
+
+		probing->traced[i] = plan->modes[i] == EVSPACE_TRACE;
+		plan->used += c->frequency * (part * c->t_trace + (1 - part) * p->limits.t_detect);
+		plan->information += part * c->frequency * c->weight;
+	}
+	if (!p->reduce)
+		plan->information =
+			knapsack_value(p->table.classes, p->table.n, &p->limits, probing)
+				? probing->information
+				: 0;
+	knapsack_plans_free(probing);
+}
+
+/* The best plan without a probe, as far as parts can be switched: halves of halves. Returns false
+ * if there is none. */
+static bool best_reduced(const struct planning *p, struct live_plan *best)
+{
+	double *hz = memory_new(p->table.n, sizeof(*hz));
+	struct reduced_plan plan;
+	bool found = knapsack_reduced(p->table.classes, p->table.n, &p->limits, hz, &plan) == 0;
+
+	best->probing_hz = 0;
+	for (size_t i = 0; i < p->table.n && found; i++) {
+		int halvings = knapsack_halvings(&p->table.classes[i], hz[i]);
+
+		best->modes[i] = halvings == 0	? EVSPACE_TRACE
+				 : halvings > 0 ? EVSPACE_ONE_IN + (enum evspace_mode)halvings
+						: EVSPACE_COUNT;
+	}
+	free(hz);
+	return found;
+}
+
+static bool best_probing(const struct planning *p, struct live_plan *best)
+{
+	struct probing_plan *plan = knapsack_plans_new(1, p->table.n);
+	double bound;
+	bool found = knapsack_probing(p->table.classes, p->table.n, &p->limits, plan, 1, &bound);
+
+	best->probing_hz = plan->probing_hz;
+	for (size_t i = 0; i < p->table.n; i++)
+		best->modes[i] = plan->traced[i] ? EVSPACE_TRACE : EVSPACE_SAMPLE;
+	knapsack_plans_free(plan);
+	return found;
+}
+
+/* ---- what changes ---- */
+
+/* "p2p 1/8, wait none": what is recorded of each class. The caller must free() it. */
+static char *parts_text(const struct planning *p, const struct live_plan *plan)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	for (size_t i = 0; i < p->table.n; i++) {
+		enum evspace_mode mode = plan->modes[i];
+
+		fprintf(out, "%s%s ", i > 0 ? ", " : "", p->table.names[i]);
+		if (mode > EVSPACE_ONE_IN)
+			fprintf(out, "1/%u", 1u << (mode - EVSPACE_ONE_IN));
+		else
+			fputs(mode == EVSPACE_TRACE ? "all" : "none", out);
+	}
+	fclose(out);
+	return text;
+}
+
+static json_t *parts_json(const struct planning *p, const struct live_plan *plan)
+{
+	json_t *parts = json_object();
+
+	for (size_t i = 0; i < p->table.n; i++)
+		json_object_set_new(parts, p->table.names[i],
+				    json_figure(mode_part(plan->modes[i])));
+	return parts;
+}
+
+static void change_json(const struct planning *p, const struct live_plan *plan, const bool *traced,
+			enum drift_why why, double used)
 {
 	const struct evspace_spent *spent = plan_live_spent(p->live);
-	char *traced, *sampled, share[UNIT_TEXT], cost[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT];
 
-	if (p->common.json) {
-		json_print(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "change",
-				     "why", reasons[why], "traced",
-				     plan_json_classes(p, plan->traced, true), "sampled",
-				     plan_json_classes(p, plan->traced, false), "probing_hz",
-				     json_figure(plan->probing_hz), "information",
-				     json_figure(plan->information), "used", json_figure(used),
-				     "slowdown", json_figure(spent ? spent->slowdown : NAN), "low",
-				     json_figure(spent ? spent->low : NAN), "high",
-				     json_figure(spent ? spent->high : NAN)),
-			   stdout);
-		fflush(stdout);
-		return;
-	}
-	traced = plan_names(p, plan->traced, true);
-	sampled = plan_names(p, plan->traced, false);
-	printf("traced: %s; sampled: %s (tracing took %s; %s)\n", traced, sampled,
-	       unit_share(share, used), reasons[why]);
+	json_print(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "change",
+			     "why", reasons[why], "traced", plan_json_classes(p, traced, true),
+			     p->reduce ? "reduced" : "sampled", plan_json_classes(p, traced, false),
+			     "parts", parts_json(p, plan), "probing_hz",
+			     json_figure(plan->probing_hz), "information",
+			     json_figure(plan->information), "used", json_figure(used), "slowdown",
+			     json_figure(spent ? spent->slowdown : NAN), "low",
+			     json_figure(spent ? spent->low : NAN), "high",
+			     json_figure(spent ? spent->high : NAN)),
+		   stdout);
+}
+
+static void change_text(const struct planning *p, const struct live_plan *plan, const bool *traced,
+			enum drift_why why, double used)
+{
+	const struct evspace_spent *spent = plan_live_spent(p->live);
+	char share[UNIT_TEXT], cost[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT];
+	char *names[2] = {plan_names(p, traced, true), plan_names(p, traced, false)};
+	char *parts = parts_text(p, plan);
+
+	if (p->reduce)
+		printf("recorded: %s", parts);
+	else
+		printf("traced: %s; sampled: %s", names[0], names[1]);
+	printf(" (tracing took %s; %s)\n", unit_share(share, used), reasons[why]);
 	if (spent)
 		printf("measured before: slowdown %s (%s to %s)\n",
 		       unit_share(cost, spent->slowdown), unit_share(low, spent->low),
 		       unit_share(high, spent->high));
-	fflush(stdout);
-	free(traced);
-	free(sampled);
+	free(names[0]);
+	free(names[1]);
+	free(parts);
 }
 
-/* What is traced by the plan in effect: what it takes, and tells. */
-static struct drift_look live_look(const struct planning *p, struct probing_plan *now)
+static void change_print(const struct planning *p, const struct live_plan *plan, enum drift_why why,
+			 double used)
+{
+	bool *traced = memory_new(p->table.n, sizeof(*traced));
+
+	for (size_t i = 0; i < p->table.n; i++)
+		traced[i] = plan->modes[i] == EVSPACE_TRACE;
+	if (p->common.json)
+		change_json(p, plan, traced, why, used);
+	else
+		change_text(p, plan, traced, why, used);
+	fflush(stdout);
+	free(traced);
+}
+
+/* Change to the best plan, if the one in effect must be changed. Returns EXIT_FINE, or the exit
+ * code after a message. */
+static int live_change(struct planning *p, struct drift *drift, struct live_plan *now,
+		       struct live_plan *best)
 {
 	struct drift_look look = {.budget = p->budget,
 				  .fresh = plan_live_is_fresh(p->live, &p->table),
 				  .strayed = plan_live_has_strayed(p->live)};
+	enum drift_why why;
+	int code = EXIT_FINE;
 
-	plan_live_traced(p->live, &p->table, now->traced);
-	for (size_t i = 0; i < p->table.n; i++)
-		look.used += now->traced[i]
-				     ? p->table.classes[i].frequency * p->table.classes[i].t_trace
-				     : 0;
-	if (knapsack_value(p->table.classes, p->table.n, &p->limits, now))
-		look.now = now->information;
-	return look;
+	plan_live_modes(p->live, &p->table, now->modes);
+	live_value(p, now);
+	live_value(p, best);
+	look.used = now->used;
+	look.now = now->information;
+	look.best = best->information;
+	why = drift_step(drift, &look);
+	if (why == DRIFT_STAYS)
+		return code;
+	code = plan_live_switch(p->live, &p->table, best->modes, best->probing_hz,
+				(unsigned)(2 * p->duration_ns / 1000000) + LEASE_MS);
+	if (code == EXIT_FINE)
+		change_print(p, best, why, look.used);
+	return code;
 }
 
 /* Look once at the plan in effect, by what was measured just now, and change it if it must be. */
 static int live_step(struct planning *p, struct drift *drift)
 {
-	struct probing_plan *plans = knapsack_plans_new(2, p->table.n);
-	struct drift_look look = live_look(p, &plans[1]);
-	enum drift_why why;
-	double bound;
-	int code = EXIT_FINE;
+	struct live_plan now = {.modes = memory_new(p->table.n, sizeof(*now.modes))};
+	struct live_plan best = {.modes = memory_new(p->table.n, sizeof(*best.modes))};
+	int code;
 
-	if (knapsack_probing(p->table.classes, p->table.n, &p->limits, plans, 1, &bound) == 0) {
-		knapsack_plans_free(plans);
-		return plan_end(EXIT_BAD_NEWS, "no plan keeps the budget: raise it");
-	}
-	look.best = plans[0].information;
-	why = drift_step(drift, &look);
-	if (why != DRIFT_STAYS) {
-		code = plan_live_switch(p->live, &p->table, plans[0].traced, plans[0].probing_hz,
-					(unsigned)(2 * p->duration_ns / 1000000) + LEASE_MS);
-		if (code == EXIT_FINE)
-			print_change(p, &plans[0], why, look.used);
-	}
-	knapsack_plans_free(plans);
+	if (p->reduce ? best_reduced(p, &best) : best_probing(p, &best))
+		code = live_change(p, drift, &now, &best);
+	else
+		code = plan_end(EXIT_BAD_NEWS, "no plan keeps the budget: raise it");
+	free(now.modes);
+	free(best.modes);
 	if (code == EXIT_FINE)
 		plan_live_tell(p->live, p->budget);
 	return code;
@@ -157,7 +282,10 @@ int planning_live(struct planning *p)
 	if (code == EXIT_FINE && !p->print_table)
 		code = plan_weighs(p);
 	if (code == EXIT_FINE)
-		code = p->print_table ? print_table(p) : p->apply ? live_apply(p) : plan_probing(p);
+		code = p->print_table ? print_table(p)
+		       : p->apply     ? live_apply(p)
+		       : p->reduce    ? plan_reduced(p)
+				      : plan_probing(p);
 	plan_live_free(p->live);
 	return code;
 }

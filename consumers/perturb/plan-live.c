@@ -401,10 +401,11 @@ bool plan_live_has_strayed(const struct plan_live *live)
 	return false;
 }
 
-void plan_live_traced(const struct plan_live *live, const struct plan_table *table, bool *traced)
+void plan_live_modes(const struct plan_live *live, const struct plan_table *table,
+		     enum evspace_mode *modes)
 {
 	for (size_t i = 0; i < table->n; i++)
-		traced[i] = live->slots[slot_of(table->names[i])].mode == EVSPACE_TRACE;
+		modes[i] = live->slots[slot_of(table->names[i])].mode;
 }
 
 /* Probe so often from now on. */
@@ -419,8 +420,8 @@ static int probe_again(struct plan_live *live, double hz)
 	return live->code;
 }
 
-int plan_live_switch(struct plan_live *live, const struct plan_table *table, const bool *traced,
-		     double probing_hz, unsigned lease_ms)
+int plan_live_switch(struct plan_live *live, const struct plan_table *table,
+		     const enum evspace_mode *modes, double probing_hz, unsigned lease_ms)
 {
 	struct evspace_order orders[SLOTS];
 
@@ -428,7 +429,7 @@ int plan_live_switch(struct plan_live *live, const struct plan_table *table, con
 	 * include */
 	for (size_t i = 0; i < table->n; i++) {
 		orders[i].classes = table->names[i];
-		orders[i].mode = traced[i] ? EVSPACE_TRACE : EVSPACE_SAMPLE;
+		orders[i].mode = modes[i];
 	}
 	live->lease.ms = lease_ms;
 	if (live_ask(live, orders, table->n) != EXIT_FINE)

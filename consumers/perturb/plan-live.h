@@ -52,14 +52,14 @@ bool plan_live_is_fresh(const struct plan_live *live, const struct plan_table *t
  * process has come. */
 bool plan_live_has_strayed(const struct plan_live *live);
 
-/** What of @table is traced by what was switched last. */
-void plan_live_traced(const struct plan_live *live, const struct plan_table *table, bool *traced);
+/** The modes of the classes of @table as they were switched last; EVSPACE_AS_IT_IS: it was not. */
+void plan_live_modes(const struct plan_live *live, const struct plan_table *table,
+		     enum evspace_mode *modes);
 
-/** Switch the classes of @table in one command: those that are @traced to trace, others to sample;
- * look @probing_hz times a second (1 to 1000), and hold all modes for @lease_ms, which each
- * measuring begins again. Returns as above. */
-int plan_live_switch(struct plan_live *live, const struct plan_table *table, const bool *traced,
-		     double probing_hz, unsigned lease_ms);
+/** Switch the classes of @table to @modes in one command; look @probing_hz times a second (1 to
+ * 1000), and hold all modes for @lease_ms, which each measuring begins again. Returns as above. */
+int plan_live_switch(struct plan_live *live, const struct plan_table *table,
+		     const enum evspace_mode *modes, double probing_hz, unsigned lease_ms);
 
 /** What collecting and looking have cost between the last two measurements, as they were measured;
  * NULL: not known. */

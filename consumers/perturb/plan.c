@@ -25,7 +25,7 @@
 static const char plan_help[] =
 	"usage: evspace plan FILE --max-frequency HZ [options]\n"
 	"       evspace plan FILE --budget PERCENT --t-report TIME [options]\n"
-	"       evspace plan --budget PERCENT [--apply] [options]\n"
+	"       evspace plan --budget PERCENT [--reduce] [--apply] [options]\n"
 	"\n"
 	"Say which classes of events to trace, so that each event is recorded, and which\n"
 	"to leave to one probe that looks at fixed intervals, so that what is collected\n"
@@ -56,6 +56,7 @@ static const char plan_more[] =
 	"\n"
 	"examples:\n"
 	"  evspace plan classes --max-frequency 925\n"
+	"  evspace plan --budget 0.5% --reduce --apply\n"
 	"  evspace plan --budget 0.5% --weight p2p@world=2 --apply\n"
 	"  evspace plan classes --budget 5% --t-report 54us --t-sampling 200us\n"
 	"  evspace plan classes --budget 1% --t-report 20ns --reduce --t-detect 2ns\n";
@@ -166,8 +167,10 @@ int plan_end(enum exit_code code, const char *why)
 /* The same without a file. */
 static const char *plan_live_wrong(const struct planning *p)
 {
-	if (p->max_hz > 0 || p->t_report > 0 || p->t_sampling > 0 || p->t_detect > 0 || p->reduce)
+	if (p->max_hz > 0 || p->t_report > 0 || p->t_sampling > 0)
 		return "a running program is measured: without FILE, give --budget PERCENT alone";
+	if (p->t_detect > 0 && !p->reduce)
+		return "--t-detect goes with --reduce";
 	if (p->duration_ns < DURATION_LEAST_NS)
 		return "--duration: measure for 100ms at least";
 	if (p->apply && p->duration_ns > DURATION_MOST_NS)
@@ -254,8 +257,7 @@ static double plan_tracing(const struct planning *p)
 
 /* ---- output ---- */
 
-/* An amount as of the budget: Hz or a share. Returns @buf. */
-static const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double amount)
+const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double amount)
 {
 	if (p->max_hz <= 0)
 		return unit_share(buf, amount);
@@ -288,7 +290,7 @@ json_t *plan_json_classes(const struct planning *p, const bool *traced, bool whi
 	return names;
 }
 
-static json_t *json_deduced(const struct planning *p)
+json_t *plan_json_deduced(const struct planning *p)
 {
 	json_t *names = json_array();
 
@@ -312,7 +314,7 @@ static void print_json(const struct planning *p, const struct probing_plan *plan
 				     "plan", "plan", (int)i + 1, "traced",
 				     plan_json_classes(p, plans[i].traced, true), "sampled",
 				     plan_json_classes(p, plans[i].traced, false), "deduced",
-				     json_deduced(p), "probing_hz",
+				     plan_json_deduced(p), "probing_hz",
 				     json_figure(plans[i].probing_hz), "information",
 				     json_figure(plans[i].information), "exact", gap <= 0, "gap",
 				     json_figure(gap), "greedy",
@@ -322,7 +324,7 @@ static void print_json(const struct planning *p, const struct probing_plan *plan
 	}
 }
 
-static void print_notes(const struct planning *p)
+void plan_notes(const struct planning *p)
 {
 	char all[UNIT_TEXT], most[UNIT_TEXT];
 
@@ -370,7 +372,7 @@ static void print_text(const struct planning *p, const struct probing_plan *plan
 	char share[UNIT_TEXT];
 	struct table table;
 
-	print_notes(p);
+	plan_notes(p);
 	table_heads(&table, columns, heads, 5);
 	for (size_t i = 0; i < n; i++) {
 		char *traced = plan_names(p, plans[i].traced, true);
@@ -394,58 +396,7 @@ static void print_text(const struct planning *p, const struct probing_plan *plan
 	print_greedy(p, plans, greedy);
 }
 
-static void print_reduced(const struct planning *p, const double *hz,
-			  const struct reduced_plan *plan)
-{
-	json_t *frequencies = json_object();
-	struct table table;
-	char used[UNIT_TEXT];
-
-	for (size_t i = 0; i < p->table.n; i++)
-		json_object_set_new(frequencies, p->table.names[i], json_figure(hz[i]));
-	if (p->common.json) {
-		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o}", "type", "plan", "plan", 1,
-				     "frequencies", frequencies, "deduced", json_deduced(p),
-				     "information", json_figure(plan->information), "used",
-				     json_figure(plan->used), "exact", 1, "gap", json_figure(0)),
-			   stdout);
-		return;
-	}
-	json_decref(frequencies);
-	print_notes(p);
-	table_heads(&table, NULL, (const char *const[]){"class", "events/s", "recorded/s"}, 3);
-	for (size_t i = 0; i < p->table.n; i++) {
-		table_cell(&table, "%s", p->table.names[i]);
-		table_cell(&table, "%.6g", p->table.classes[i].frequency);
-		table_cell(&table, "%.6g", hz[i]);
-	}
-	table_print(&table, stdout);
-	table_fini(&table);
-	table_say(stdout, "It tells %.6g and takes %s.", plan->information,
-		  plan_amount(used, p, plan->used));
-}
-
 /* ---- the plans ---- */
-
-static int plan_reduced(const struct planning *p)
-{
-	double *hz = memory_new(p->table.n, sizeof(*hz));
-	struct reduced_plan plan;
-	char used[UNIT_TEXT];
-	int code = EXIT_FINE;
-
-	if (knapsack_reduced(p->table.classes, p->table.n, &p->limits, hz, &plan)) {
-		fprintf(stderr,
-			"evspace plan: no plan keeps the budget: detecting all events, and the "
-			"minimums, take %s\n",
-			plan_amount(used, p, plan.used));
-		code = EXIT_BAD_NEWS;
-	} else {
-		print_reduced(p, hz, &plan);
-	}
-	free(hz);
-	return code;
-}
 
 int plan_probing(const struct planning *p)
 {

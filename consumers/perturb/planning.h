@@ -8,6 +8,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/options.h"
 #include "consumers/perturb/plan-live.h"
+#include "pathmap/base/quantity.h"
 
 struct planning {
 	struct common common;
@@ -35,6 +36,16 @@ json_t *plan_json_classes(const struct planning *p, const bool *traced, bool whi
  * message.
  */
 int plan_weighs(const struct planning *p);
+
+/** An amount as of the budget: Hz or a share. Returns @buf. */
+const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double amount);
+
+/** Print what all classes take, and those that are in no plan, which JSON has as a list. */
+void plan_notes(const struct planning *p);
+json_t *plan_json_deduced(const struct planning *p);
+
+/** Find the plan of the table by problem 1, and print it. Returns the exit code. */
+int plan_reduced(const struct planning *p);
 
 /** Find plans of the table by problem 2, and print them. Returns the exit code. */
 int plan_probing(const struct planning *p);
