@@ -149,6 +149,14 @@ for door in MPIF F08; do
 	fi
 done
 
+# Ranks that are not collected, and classes that are off, are steered all the same.
+unseen() {
+	EVSPACE_MODES=off EVSPACE_RANKS=1-3 with openmpi "$all=0(1,2)|3(4)" 300 9 && return 1
+	grep -q '^steered: 300 cases, 0 differ' "$tap_dir/out" || { cat "$tap_dir/out"; tail "$tap_dir/err"; return 1; }
+}
+
+tap_case "what is not collected is steered, too" unseen
+
 # A text that nobody has made of a map: nothing is steered, and the program runs.
 garbage() {
 	EVSPACE_STEER='barrier=0(1' program openmpi 2 "$apps/steered" 50 1 40 || { cat "$tap_dir/err"; return 1; }

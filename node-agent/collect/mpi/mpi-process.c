@@ -71,10 +71,11 @@ void mpi_init_begin(struct tuple *t, uint16_t op)
 void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc)
 {
 	t->end = clock_ticks(clock_kind());
-	if (rc != MPI_SUCCESS || collect.segment->header || !mpi_library_find())
+	if (rc != MPI_SUCCESS || !mpi_library_find())
 		return;
+	/* all ranks do this, whether they are collected or not */
 	mpi_steer_begin();
-	if (process_start() < 0)
+	if (collect.segment->header || process_start() < 0)
 		return;
 	t->comm = collect.segment->header->world;
 	if (collect_enter(caller, &collect_none, CHANNEL_ENV) == COLLECT_RECORD)

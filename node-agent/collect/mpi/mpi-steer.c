@@ -176,9 +176,12 @@ static bool call_begin(struct steer_call *c, enum steer_kind kind, MPI_Comm comm
 	return false;
 }
 
+/* The program's handler hears of an error, as if the library had found it. */
 static int call_end(MPI_Comm comm, int rc)
 {
-	return rc == MPI_SUCCESS ? rc : steer_mpi.Comm_call_errhandler(comm, rc);
+	if (rc != MPI_SUCCESS)
+		steer_mpi.Comm_call_errhandler(comm, rc);
+	return rc;
 }
 
 /* Values that the library reports as wrong are left to it. */
@@ -332,8 +335,8 @@ void mpi_steer_begin(void)
 	MPI_Comm parents = mpi.comm_null;
 
 	/* worlds that were spawned are in no map */
-	if (rules.n == 0 || mpi.Comm_get_parent(&parents) != MPI_SUCCESS ||
-	    parents != mpi.comm_null ||
+	if (rules.n == 0 || key != MPI_KEYVAL_INVALID ||
+	    mpi.Comm_get_parent(&parents) != MPI_SUCCESS || parents != mpi.comm_null ||
 	    steer_mpi.Comm_create_keyval(state_copy, state_free, &key, NULL) != MPI_SUCCESS)
 		return;
 	atomic_store_explicit(&is_on, true, memory_order_release);
