@@ -59,6 +59,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0041-signatures-in-tuples.md \
 	docs/decisions/0042-the-majority-is-right.md \
 	docs/decisions/0044-archives-are-what-came.md \
+	docs/decisions/0045-collecting-under-a-budget.md \
 	docs/decisions/0046-exports-read-back.md \
 	docs/decisions/0047-collectives-along-trees.md \
 	docs/decisions/README.md \

@@ -101,6 +101,37 @@ reduces() {
 		awk '$1 < 1 { less++ } $1 > 0 { some++ } END { exit !(less && some) }' && as_before || { cat "$bed_dir"/reducer.*; return 1; }
 }
 
+# busy_modes: of a program that makes so many events that recording them all takes more than half of 1 %.
+busy_modes() {
+	evspace collect --run busy --json | grep '"type":"class"' | grep -o '"mode":"[^"]*"' | sort -u | tr -d '\n'
+}
+
+busy_is_thinned() {
+	busy_modes | grep -q '"1/[0-9]*"'
+}
+
+busy_is_traced() {
+	[ "$(busy_modes)" = '"mode":"trace"' ]
+}
+
+thins() {
+	bed_start busy evspace run --run busy --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 1000
+	bed_until eval 'evspace collect --run busy 2>/dev/null | grep -q "collective@world *trace *2"'
+	bed_start thin evspace heartbeat --run busy --rate 10 --budget 1%,collect
+	bed_until busy_is_thinned && bed_until grep -q 'one event in [0-9]* recorded' "$bed_dir/thin.err" &&
+		tap_says 1 'modes are held by' evspace collect --run busy --class p2p off &&
+		bed_kill INT thin && bed_wait thin && busy_is_traced || { cat "$bed_dir"/thin.*; busy_modes; return 1; }
+}
+
+# Its lease ends.
+thinning_dies() {
+	bed_start dies evspace heartbeat --run busy --rate 10 --budget 1%,collect
+	bed_until busy_is_thinned && bed_kill KILL dies && bed_wait dies
+	bed_until busy_is_traced || { cat "$bed_dir"/dies.*; busy_modes; return 1; }
+	bed_kill TERM busy && bed_wait busy
+	return 0
+}
+
 tap_case "classes are measured, as a table that can be planned from" measures
 tap_case "classes switched at once, one event in eight recorded, all counted" one_in_eight
 tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
@@ -108,6 +139,9 @@ tap_case "a planner is stopped for longer than its lease: modes are as before; i
 tap_case "planner and agent are killed: the next agent puts them back" both_killed
 tap_case "with --keep they stay" keeps
 tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
+tap_case "a budget that collecting alone exceeds: with ,collect less is recorded, until Ctrl-C" thins
+tap_case "... or until it is killed, and its lease is over" thinning_dies
+tap_case "something else behind the budget: 2" tap_says 2 'or 1%,collect' evspace heartbeat --budget 1%,all
 tap_case "no budget: 2" tap_says 2 'it needs a budget' evspace plan
 tap_case "a time that is too short, or no lease is as long: 2" eval "tap_says 2 '100ms at least' evspace plan --budget 1% --duration 1ms &&
 	tap_says 2 '25m at least' evspace plan --budget 1% --apply --duration 2h"

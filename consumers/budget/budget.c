@@ -28,6 +28,12 @@
 #define DOWN_AFTER 4u
 #define TURNS_MOST 6u
 
+/* Of the budget, for collecting; of that, what it falls below before more is recorded again, which
+ * doubles it. */
+#define COLLECT_PART  0.5
+#define COLLECT_AGAIN 0.4
+#define HALVINGS_MOST 16u
+
 /* Idle agents that miss so many deadlines are woken. */
 #define LATE_MOST 0.2
 
@@ -261,6 +267,24 @@ static void rate_step(struct budget *b, double before)
 
 /* ---- the other levers ---- */
 
+/* What is recorded is halved as often as it must be, and doubled one step at a time. */
+static void collect_step(struct budget *b)
+{
+	double most = COLLECT_PART * b->plan.share, costs = b->direct.collecting;
+	unsigned before = b->levers.halvings, now = before;
+
+	if (!b->plan.collect || b->direct.unsettled)
+		return;
+	for (; costs > most && now < HALVINGS_MOST; costs /= 2)
+		now++;
+	if (now == before && now > 0 && costs < COLLECT_AGAIN * most) {
+		costs *= 2;
+		now--;
+	}
+	b->levers.halvings = now;
+	b->direct.collecting = costs;
+}
+
 /* Is less seen than is wanted, as that would cost too much? */
 static bool is_short(const struct budget *b)
 {
@@ -300,7 +324,10 @@ bool budget_step(struct budget *b, const struct budget_direct *direct)
 	double was_left = b->share - b->direct.collecting;
 
 	b->direct = *direct;
+	collect_step(b);
 	rate_step(b, was_left);
+	if (b->levers.halvings != before.halvings)
+		b->why = b->levers.halvings > before.halvings ? BUDGET_THINNED : BUDGET_FULLER;
 	if (levers_moved(&before, &b->levers) == 0)
 		urgency_step(b);
 	b->moved = levers_moved(&before, &b->levers);
@@ -337,14 +364,16 @@ static const char *reason(const struct budget *b)
 		[BUDGET_OVER] = "its upper bound was over the budget",
 		[BUDGET_SURGE] = "it has become dearer",
 		[BUDGET_WANTED] = "all that was asked for fits",
-		[BUDGET_IDLE] = "collecting alone takes the budget: `evspace collect --class "
-				"CLASS time` lessens that, or allow more",
+		[BUDGET_IDLE] = "collecting alone takes the budget: `--budget PERCENT,collect` "
+				"lessens that, or allow more",
 		[BUDGET_UNCERTAIN] = "what it costs cannot be told well enough yet",
 		[BUDGET_MEEK] = "agents now leave all cores to the program, as less is seen than "
 				"is wanted",
 		[BUDGET_LATE] = "idle agents miss deadlines here: they take their turn again",
 		[BUDGET_LATENCY] = "waves take so long now",
 		[BUDGET_SHARED] = "the map's budget is shared out anew",
+		[BUDGET_THINNED] = "collecting took more than half of it",
+		[BUDGET_FULLER] = "collecting takes so little by now",
 		[BUDGET_HELD] = "its part of the map's budget lets no more through",
 	};
 
@@ -359,6 +388,9 @@ static void words_of_levers(const struct budget *b, char *buf, size_t n)
 	buf[0] = '\0';
 	if (b->levers.window > 1)
 		used += (size_t)snprintf(buf, n, ", %u under way", b->levers.window);
+	if (b->levers.halvings > 0)
+		used += (size_t)snprintf(buf + used, n - used, ", one event in %u recorded",
+					 1u << b->levers.halvings);
 	if (b->levers.idle)
 		snprintf(buf + used, n - used, ", from idle agents");
 }

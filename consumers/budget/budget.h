@@ -17,6 +17,7 @@ struct budget_plan {
 	double part;	/* so much processor time of agents the entry lets through; 0: any */
 	double most_hz; /* what the consumer would ask for; 0: as often as possible */
 	bool urgency;	/* of agents may be moved: the user has not said it */
+	bool collect;	/* less of the program may be recorded */
 };
 
 /** What is known otherwise than by the experiment. */
@@ -27,6 +28,7 @@ struct budget_direct {
 	double latency_s;  /* of a wave */
 	double late;	   /* share of waves that lack hosts */
 	bool alone;	   /* there is no experiment: this is all that is known */
+	bool unsettled;	   /* collecting was changed, and is not measured since */
 };
 
 /** Why the levers are where they are. */
@@ -44,6 +46,8 @@ enum budget_why {
 	BUDGET_LATENCY,	  /* waves take so long */
 	BUDGET_SHARED,	  /* consumers have come or gone, or their total is another one */
 	BUDGET_HELD,	  /* its part lets no more through at the entry */
+	BUDGET_THINNED,	  /* collecting takes more than half of it: less is recorded */
+	BUDGET_FULLER,	  /* it takes so little that more can be recorded */
 };
 
 /** The cost of a wave is taken to be so many times its processor time at most, until pairs say
@@ -95,8 +99,9 @@ struct effect_interval budget_effect(const struct budget *budget, double rate_hz
  * is the one whose upper bound, with @direct's collecting, is the budget: down at once, up by half
  * at most and never by less than an eighth; and each time that it has to fall again it waits twice
  * as long for the next rise, so that it does not oscillate. When plan.share has changed it changes
- * as much, at once. If that is less than is wanted, agents become idle, for good unless they are
- * late.
+ * as much, at once. If collecting may be changed, it gets half of the budget: what is recorded is
+ * halved until it takes no more. If that is less than is wanted, agents become idle, for good
+ * unless they are late.
  */
 bool budget_step(struct budget *budget, const struct budget_direct *direct);
 

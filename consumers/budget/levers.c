@@ -26,7 +26,7 @@ const struct lever_row lever_rows[LEVER_COUNT] = {
 			.name = "one in n",
 			.costs = "not each event of a class is seen, by nobody",
 			.gives = "its events cost n times less",
-			.how = "evspace collect --class CLASS 1/8",
+			.how = "moved by --budget PERCENT,collect; else evspace collect 1/8",
 			.least = 1,
 			.most = 65536,
 		},
@@ -49,5 +49,6 @@ unsigned levers_moved(const struct levers *before, const struct levers *now)
 		 << LEVER_RATE;
 	moved |= (unsigned)(before->window != now->window) << LEVER_WINDOW;
 	moved |= (unsigned)(before->idle != now->idle) << LEVER_URGENCY;
+	moved |= (unsigned)(before->halvings != now->halvings) << LEVER_ONE_IN;
 	return moved;
 }

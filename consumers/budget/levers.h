@@ -20,9 +20,10 @@ extern const struct lever_row lever_rows[LEVER_COUNT];
 
 /** Where they are. */
 struct levers {
-	double rate_hz;	 /* waves a second */
-	unsigned window; /* waves under way */
-	bool idle;	 /* agents only take what the program leaves over; false: as ever */
+	double rate_hz;	   /* waves a second */
+	unsigned window;   /* waves under way */
+	unsigned halvings; /* of what is recorded: one event in 2^halvings */
+	bool idle;	   /* agents only take what the program leaves over; false: as ever */
 };
 
 /** What has moved from @before to @now: a bit for each enum lever. */

@@ -93,8 +93,17 @@ static int set_rate(void *into, const char *value, struct error *e)
 static int set_budget(void *into, const char *value, struct error *e)
 {
 	struct common *c = into;
+	const char *comma = strchr(value, ',');
+	char share[32];
 
-	return quantity_share(value, &c->look.budget, e);
+	c->look.collect = comma != NULL;
+	if (comma && strcmp(comma, ",collect") != 0)
+		return errorf(e,
+			      "'%.60s' is not a share; write percent above 0 and up to 100, or "
+			      "1%%,collect",
+			      value);
+	snprintf(share, sizeof(share), "%.*s", comma ? (int)(comma - value) : 31, value);
+	return quantity_share(share, &c->look.budget, e);
 }
 
 static int set_weight(void *into, const char *value, struct error *e)
@@ -228,7 +237,8 @@ const struct option_row options_shared[] = {
 	{"budget", "PERCENT", .take = set_budget, .group = OPTIONS_WAVES,
 	 .help = "look as often as slows the program down by that at most, such as 1%: measured "
 		 "on the program itself while it is looked at (docs/plans.md); --rate is the most "
-		 "then"},
+		 "then. 1%,collect has less of its events recorded, too, where collecting takes "
+		 "more than half of that (control)"},
 	{"weight", "N", .take = set_weight, .group = OPTIONS_WAVES,
 	 .help = "of this consumer's share of what the map lets all together spend (`budget 2%;` "
 		 "of application.map), beside others': 0.01 to 100 (default 1)"},

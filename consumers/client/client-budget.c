@@ -14,6 +14,7 @@
 
 #include "consumers/budget/budget.h"
 #include "consumers/client/client.h"
+#include "consumers/client/client-collect.h"
 #include "consumers/client/client-trial.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
@@ -37,10 +38,11 @@ struct client_budget {
 	double collecting; /* as in struct budget_direct, but of all */
 	struct event *timer;
 	struct client_trial *trial;
-	bool trying;		      /* it is under way */
-	bool fits, said;	      /* what was said last: all that is wanted is seen */
-	uint64_t rest_ns;	      /* until then there is none */
-	char why[200], told_why[200]; /* why there is no experiment, "": there may be one */
+	struct client_collect *collect; /* NULL: what is recorded stays */
+	bool trying;			/* an experiment is under way */
+	bool fits, said;		/* what was said last: all that is wanted is seen */
+	uint64_t rest_ns;		/* until then there is none */
+	char why[200], told_why[200];	/* why there is no experiment, "": there may be one */
 	uint64_t waves;
 	uint64_t wave_ns, written_ns; /* when the last wave came, and what collecting had cost */
 };
@@ -76,8 +78,33 @@ static void levers_say(struct client_budget *k)
 	k->fits = fits;
 }
 
+static void trial_make(struct client_budget *k);
+
+/* While what is recorded is held nobody can experiment, this client neither. */
+static void collect_apply(struct client_budget *k)
+{
+	unsigned halvings = k->budget.levers.halvings;
+	bool held = client_collect_holds(k->collect);
+
+	if (halvings > 0 && !held) {
+		client_trial_free(k->trial);
+		trial_make(k);
+		k->trying = false;
+		k->c->quiet = false;
+		client_pump(k->c);
+		snprintf(k->why, sizeof(k->why), "modes are held to record less");
+	} else if (halvings == 0 && held) {
+		k->why[0] = '\0';
+	}
+	client_collect_set(k->collect, halvings);
+}
+
 static void levers_apply(struct client_budget *k)
 {
+	if (k->collect && k->budget.moved >> LEVER_ONE_IN & 1) {
+		k->collecting = k->direct.collecting = k->budget.direct.collecting;
+		collect_apply(k);
+	}
 	k->c->limit_hz = k->budget.levers.rate_hz;
 	if (!k->c->window_said && k->budget.levers.window > k->c->window)
 		client_window(k->c, k->budget.levers.window);
@@ -95,6 +122,7 @@ static void budget_look(struct client_budget *k, struct budget_plan *plan)
 	budget_shared(c->share, c->total, c->of_total, k->collecting, plan, &k->direct);
 	plan->most_hz = wanted_hz(c);
 	k->direct.alone = k->why[0] != '\0';
+	k->direct.unsettled = k->collect && client_collect_unsettled(k->collect);
 }
 
 static void levers_step(struct client_budget *k)
@@ -147,6 +175,8 @@ static const struct client_trial_events trial_events = {trial_pair, trial_ended}
  * takes its blocks would be made for a rate that is not the one to come. */
 static bool budget_tries(const struct client_budget *k)
 {
+	if (k->collect && client_collect_holds(k->collect))
+		return false;
 	return clock_mono_ns() >= k->rest_ns && k->direct.wave_s > 0 &&
 	       (k->c->share > 0 || !budget_fits(&k->budget));
 }
@@ -168,6 +198,22 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 	budget_after_turn(k);
 }
 
+static void trial_make(struct client_budget *k)
+{
+	k->trial = client_trial_new(k->c, &trial_events, k);
+}
+
+/* Then the budget is kept without. */
+static void collect_failed(void *arg, const char *why)
+{
+	struct client_budget *k = arg;
+
+	connection_note(k->c->connection, "what is recorded cannot be lessened: %s", why);
+	k->budget.plan.collect = false;
+	k->budget.levers.halvings = 0;
+	k->why[0] = '\0';
+}
+
 static struct client_budget *budget_new(struct evspace_client *c)
 {
 	struct client_budget *k = memory_new(1, sizeof(*k));
@@ -176,13 +222,16 @@ static struct client_budget *budget_new(struct evspace_client *c)
 	k->timer = evtimer_new(c->connection->base, on_turn, k);
 	if (!k->timer)
 		abort();
-	k->trial = client_trial_new(c, &trial_events, k);
+	trial_make(k);
+	if (c->collect)
+		k->collect = client_collect_new(c, collect_failed, k);
 	return k;
 }
 
 static void budget_free(struct client_budget *k)
 {
 	client_trial_free(k->trial);
+	client_collect_free(k->collect);
 	event_free(k->timer);
 	free(k);
 }
@@ -190,7 +239,7 @@ static void budget_free(struct client_budget *k)
 /* By what is known of the direct cost. */
 static void budget_start(struct client_budget *k)
 {
-	struct budget_plan plan = {.urgency = !k->c->urgency};
+	struct budget_plan plan = {.urgency = !k->c->urgency, .collect = k->collect != NULL};
 
 	k->c->budget = k;
 	budget_look(k, &plan);
@@ -273,7 +322,9 @@ static void budget_wave(struct client_budget *k, const struct client_answer *a)
 			averaged(k->direct.wave_s, w->cpu_us * 1e-6 / w->answered / riders, weight);
 	k->direct.late += NEW * ((w->answered < w->leaves) - k->direct.late);
 	k->direct.latency_s = averaged(k->direct.latency_s, w->latency_s, NEW);
-	if (k->waves > 0 && w->processes > 0 && w->cost_ns >= k->written_ns && apart_s > 0)
+	/* just after it was changed this is of before, too */
+	if (k->waves > 0 && !k->direct.unsettled && w->processes > 0 &&
+	    w->cost_ns >= k->written_ns && apart_s > 0)
 		k->collecting = averaged(k->collecting,
 					 (double)(w->cost_ns - k->written_ns) * 1e-9 / apart_s /
 						 w->processes,

@@ -26,7 +26,7 @@ struct evspace_client {
 	char *tree, *concurrency; /* "": as the map says */
 	char **select;
 	size_t n_select;
-	bool backlog, wait, folded;
+	bool backlog, wait, folded, collect;
 	double rate_hz;
 	double share, weight;	/* of the program's time that looking may take, 0: any; of shares */
 	double total, of_total; /* what the map lets all spend, and this one of it; 0: any */

@@ -102,6 +102,7 @@ struct evspace_options {
 						   * back, and warnings; it calls nothing of this.
 						   * NULL: they are written to stderr */
 	void *log_arg;
+	int collect; /* to keep the budget, record less of the program, too (control) */
 };
 
 /** Why a call failed. */
