@@ -132,6 +132,15 @@ archive_is_read() {
 		tap_says 2 'no archive in it' evspace phase --from . && tap_says 2 'it needs --file FILE' evspace phase --file blocks --from ar
 }
 
+# A program that says its blocks: what it prints of them.
+blocks_are_said() {
+	evspace run --no-summary --run said -- mpirun --oversubscribe -np 3 "$top_builddir/tests/apps/blocks" 50 >blocks &&
+		evspace archive --run said told 2>err || { cat err; return 1; }
+	evspace phase --from told --json >said && evspace phase --file blocks --json >wanted || return
+	[ "$(grep -c '"figure":"site"' said)" -eq 0 ] && has '"entries":150,"processes":3' &&
+		diff <(grep -o '"figure":"\(states\|entropy\)".*' said) <(grep -o '"figure":"\(states\|entropy\)".*' wanted)
+}
+
 tap_case "three processes, by hand" by_hand
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
 	tap_case "numpy finds the same components" same_as_numpy
@@ -143,4 +152,5 @@ tap_case "what is wrong with a file is said with its line" wrong_files
 tap_case "one process in one block" one_of_each
 tap_case "processes that start late are in the first block until then" late_ones_start_in_the_first_block
 tap_case "the calls in an archive: what its events give" archive_is_read
+tap_case "the blocks that a program says" blocks_are_said
 tap_done

@@ -78,6 +78,7 @@ first_thread() {
 	printf '5 0 evspace_region %s\n' "$(label exchange)"
 	printf '1 0 evspace_phase %s\n' "$(label setup)" "$(label solve)"
 	printf '1 0 evspace_iteration %s\n' 0 1 2 3 4
+	printf '1 0 evspace_state %s\n' 0 1 2 3 4
 }
 
 in_c() {

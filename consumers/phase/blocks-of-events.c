@@ -24,8 +24,8 @@ struct block_site {
 struct block_change {
 	int64_t ns;
 	float error_ns;
-	uint32_t process, site;
-	bool behind;
+	uint32_t process, site; /* of one that is said its number */
+	bool behind, said;
 };
 
 struct block_making {
@@ -33,6 +33,7 @@ struct block_making {
 	struct block_change *changes;
 	size_t n, room, n_sites;
 	uint64_t apart;
+	bool said; /* the program says its blocks */
 };
 
 /* ---- events ---- */
@@ -71,11 +72,19 @@ static void take_event(struct block_making *m, const struct evspace_event *ev)
 	struct block_change change = {
 		.ns = ev->start_ns, .error_ns = (float)ev->error_ns, .process = (uint32_t)ev->rank};
 
-	if (ev->rank < 0 || !ev->end_ns ||
-	    ev->flags & (EVSPACE_COMPLETION | EVSPACE_REGION | EVSPACE_RUNNING))
+	bool said = strcmp(ev->op, "evspace_state") == 0;
+
+	if (ev->rank < 0 || !ev->end_ns || ev->flags & (EVSPACE_COMPLETION | EVSPACE_RUNNING) ||
+	    (ev->flags & EVSPACE_REGION && !said))
 		return;
 	if (!strstr(ev->name, "/t0/")) {
 		m->apart++;
+		return;
+	}
+	if (said) {
+		m->said = change.said = true;
+		change.site = ev->seq_or_tag;
+		change_add(m, &change);
 		return;
 	}
 	change.site = site_of(m, ev);
@@ -105,6 +114,17 @@ static int events_take(struct block_making *m, const char *folder, struct error 
 	if (rc < 0 || m->n > 0)
 		return rc;
 	return errorf(e, "%s: there is no call of a rank in it", folder);
+}
+
+/* Calls are no blocks of a program that says its own. */
+static void calls_drop(struct block_making *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; m->said && i < m->n; i++)
+		if (m->changes[i].said)
+			m->changes[n++] = m->changes[i];
+	m->n = m->said ? n : m->n;
 }
 
 /* ---- entries ---- */
@@ -150,7 +170,7 @@ static void entries_write(struct block_making *m, const uint32_t *place, struct 
 				 (double)(c->ns - before->ns) <
 					 (double)c->error_ns + (double)before->error_ns;
 		fprintf(to, "%lld %u %u\n", (long long)(c->ns - m->changes[0].ns + 1),
-			2 * place[c->site] + 1 + c->behind, c->process);
+			c->said ? c->site : 2 * place[c->site] + 1 + c->behind, c->process);
 	}
 }
 
@@ -164,8 +184,11 @@ int blocks_of_events(struct entries *entries, const char *folder, struct block_s
 	*sites = (struct block_sites){.apart = m.apart};
 	*entries = (struct entries){.name = folder};
 	if (!failed) {
-		uint32_t *place = sites_number(&m, sites);
+		uint32_t *place = NULL;
 
+		calls_drop(&m);
+		if (!m.said)
+			place = sites_number(&m, sites);
 		entries->in = tmpfile();
 		if (entries->in)
 			entries_write(&m, place, sites, entries->in);

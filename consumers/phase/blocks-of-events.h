@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Blocks of programs that do not say theirs: what is before the end of a communication call and
- * what is behind it, by call site or operation, from the events of an archive. */
+/* Blocks of the events of an archive: those that the program says (evspace_block()); of one that
+ * does not, what is before the end of a communication call and what is behind it, by call site or
+ * operation. */
 #ifndef EVSPACE_BLOCKS_OF_EVENTS_H
 #define EVSPACE_BLOCKS_OF_EVENTS_H
 
@@ -10,7 +11,7 @@
 struct block_sites {
 	char **names; /* "solver.c:212", or "MPI_Send" where call sites are not recorded, in order
 		       */
-	size_t n;
+	size_t n;     /* 0: the blocks are those that the program says */
 	uint64_t unsure; /* entries closer to the one before, of another process, than clocks are
 			    known */
 	uint64_t apart;	 /* events of threads other than the first of their process: left out */

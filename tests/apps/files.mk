@@ -32,7 +32,7 @@ tests_apps_stuck_CFLAGS = $(APP_CFLAGS)
 tests_apps_stuck_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_stuck_LDADD = $(MPI_LIBS)
 
-check_PROGRAMS += tests/apps/late tests/apps/mistakes tests/apps/signatures tests/apps/steady tests/apps/steered
+check_PROGRAMS += tests/apps/late tests/apps/mistakes tests/apps/signatures tests/apps/steady tests/apps/steered tests/apps/blocks
 tests_apps_late_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/late.c
 tests_apps_late_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_late_CFLAGS = $(APP_CFLAGS)
@@ -54,6 +54,11 @@ tests_apps_steady_CFLAGS = $(APP_CFLAGS)
 tests_apps_steady_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_steady_LDADD = $(MPI_LIBS)
 
+tests_apps_blocks_SOURCES = tests/apps/blocks.c
+tests_apps_blocks_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_blocks_CFLAGS = $(APP_CFLAGS)
+tests_apps_blocks_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_blocks_LDADD = $(MPI_LIBS)
 tests_apps_steered_SOURCES = tests/apps/steered.c
 tests_apps_steered_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_steered_CFLAGS = $(APP_CFLAGS)

@@ -18,6 +18,7 @@ program regions
     call MPI_Barrier(MPI_COMM_WORLD, rc)
     call evspace_region('exchange', EVSPACE_END)
     call evspace_iteration(i)
+    call evspace_block(i)
   end do
   call evspace_phase('')
   if (evspace_budget(budget)) stop 1

@@ -42,6 +42,7 @@ static void solve(void)
 #endif
 		evspace_region("exchange", EVSPACE_END);
 		evspace_iteration((uint64_t)i);
+		evspace_block((uint32_t)i);
 	}
 	if (pthread_create(&thread, NULL, work, other) == 0)
 		pthread_join(thread, NULL);

@@ -7,6 +7,7 @@
 !	call evspace_region('exchange', EVSPACE_BEGIN)
 !	call evspace_region('exchange', EVSPACE_END)
 !	call evspace_iteration(i)
+!	call evspace_block(7)
 !	call evspace_phase('')
 !	if (evspace_budget(told)) ...		! type(evspace_told_budget) :: told
 !
@@ -15,13 +16,13 @@ module evspace
   use, intrinsic :: iso_c_binding
   implicit none
   private
-  public :: evspace_region, evspace_phase, evspace_iteration, evspace_budget, evspace_view_latest
+  public :: evspace_region, evspace_phase, evspace_iteration, evspace_block, evspace_budget, evspace_view_latest
 
   integer, parameter, public :: EVSPACE_END = 0, EVSPACE_BEGIN = 1
 
   ! struct evspace_calls
   type, bind(C) :: call_table
-    type(c_funptr) :: region, phase, iteration
+    type(c_funptr) :: region, phase, iteration, block
   end type call_table
 
   ! What evspace_budget() and evspace_view_latest() give, with names as in C: evspace-figures.h says what each is.
@@ -81,6 +82,10 @@ module evspace
       import :: c_int64_t
       integer(c_int64_t), value :: number
     end subroutine iteration_call
+    subroutine block_call(number) bind(C)
+      import :: c_int32_t
+      integer(c_int32_t), value :: number
+    end subroutine block_call
   end interface
 
   interface
@@ -103,7 +108,7 @@ module evspace
     module procedure iteration_short, iteration_long
   end interface evspace_iteration
 
-  type(call_table), target :: absent = call_table(c_null_funptr, c_null_funptr, c_null_funptr)
+  type(call_table), target :: absent = call_table(c_null_funptr, c_null_funptr, c_null_funptr, c_null_funptr)
   type(call_table), pointer, volatile :: found => null()
   type(told_table), target :: untold = told_table(c_null_funptr, c_null_funptr)
   type(told_table), pointer, volatile :: told => null()
@@ -187,6 +192,16 @@ contains
     call c_f_procpointer(found%iteration, to)
     call to(number)
   end subroutine iteration_long
+
+  subroutine evspace_block(number)
+    integer(c_int), intent(in) :: number
+    procedure(block_call), pointer :: to
+
+    if (.not. associated(found)) call find()
+    if (.not. c_associated(found%block)) return
+    call c_f_procpointer(found%block, to)
+    call to(int(number, c_int32_t))
+  end subroutine evspace_block
 
   subroutine iteration_short(number)
     integer(c_int), intent(in) :: number

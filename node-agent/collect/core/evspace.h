@@ -12,6 +12,9 @@
  *	}
  *	evspace_phase(NULL);
  *
+ * A program whose state is a block of code at each time (docs/phase.md) says which it enters:
+ * evspace_block(7).
+ *
  * Each is a tuple of the channel "user", with the time that it took: of a region at its end, of a
  * phase when the next one begins, of an iteration at its end. They are recorded by the collector
  * that `evspace run` preloads; without it, each call costs a load and a branch. No library is
@@ -41,11 +44,12 @@ struct evspace_calls {
 	void (*region)(const char *name, size_t length, int begin);
 	void (*phase)(const char *name, size_t length);
 	void (*iteration)(uint64_t number);
+	void (*block)(uint32_t number);
 };
 
 /* found once in each program or library, and shared by all its files */
 __attribute__((weak, visibility("hidden"))) const struct evspace_calls *evspace_found;
-__attribute__((weak, visibility("hidden"))) struct evspace_calls evspace_absent = {NULL, NULL,
+__attribute__((weak, visibility("hidden"))) struct evspace_calls evspace_absent = {NULL, NULL, NULL,
 										   NULL};
 
 static __attribute__((unused, noinline, cold)) const void *evspace_symbol_find(const char *name)
@@ -110,6 +114,17 @@ static inline void evspace_iteration(uint64_t number)
 
 	if (__builtin_expect(iteration != NULL, 0))
 		iteration(number);
+}
+
+/** Enter block @number of the program on this thread, and leave the one before: its state in the
+ * phase space of all processes, for `evspace phase`, which takes the first thread of each. 0 is
+ * before the first. */
+static inline void evspace_block(uint32_t number)
+{
+	void (*block)(uint32_t) = __atomic_load_n(&evspace_calls()->block, __ATOMIC_ACQUIRE);
+
+	if (__builtin_expect(block != NULL, 0))
+		block(number);
 }
 
 #ifdef __cplusplus

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Records regions, phases and iterations as tuples, and keeps open ones in the thread's entry. */
+/* Records regions, phases, iterations and blocks as tuples, and keeps open ones in the thread's
+ * entry. */
 #include "node-agent/collect/core/member.h"
 
 #include "node-agent/collect/core/collect.h"
@@ -126,9 +127,21 @@ static void user_iteration(uint64_t number)
 	user_leave(caller, OP_EVSPACE_ITERATION, (uint32_t)number, since, now);
 }
 
+static void user_block(uint32_t number)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	uint64_t now;
+
+	if (!user_enter(caller))
+		return;
+	now = user_now();
+	user_leave(caller, OP_EVSPACE_STATE, number, now, now);
+}
+
 void user_begin(void)
 {
 	__atomic_store_n(&evspace_calls_1.region, user_region, __ATOMIC_RELEASE);
 	__atomic_store_n(&evspace_calls_1.phase, user_phase, __ATOMIC_RELEASE);
 	__atomic_store_n(&evspace_calls_1.iteration, user_iteration, __ATOMIC_RELEASE);
+	__atomic_store_n(&evspace_calls_1.block, user_block, __ATOMIC_RELEASE);
 }
