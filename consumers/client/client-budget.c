@@ -78,33 +78,11 @@ static void levers_say(struct client_budget *k)
 	k->fits = fits;
 }
 
-static void trial_make(struct client_budget *k);
-
-/* While what is recorded is held nobody can experiment, this client neither. */
-static void collect_apply(struct client_budget *k)
-{
-	unsigned halvings = k->budget.levers.halvings;
-	bool held = client_collect_holds(k->collect);
-
-	if (halvings > 0 && !held) {
-		client_trial_free(k->trial);
-		trial_make(k);
-		k->trying = false;
-		k->c->quiet = false;
-		client_pump(k->c);
-		snprintf(k->why, sizeof(k->why), "modes are held to record less");
-	} else if (halvings == 0 && held) {
-		k->why[0] = '\0';
-	}
-	client_collect_set(k->collect, halvings);
-}
-
 static void levers_apply(struct client_budget *k)
 {
-	if (k->collect && k->budget.moved >> LEVER_ONE_IN & 1) {
+	/* what it is computed to be from now on */
+	if (k->budget.moved >> LEVER_ONE_IN & 1)
 		k->collecting = k->direct.collecting = k->budget.direct.collecting;
-		collect_apply(k);
-	}
 	k->c->limit_hz = k->budget.levers.rate_hz;
 	if (!k->c->window_said && k->budget.levers.window > k->c->window)
 		client_window(k->c, k->budget.levers.window);
@@ -122,7 +100,9 @@ static void budget_look(struct client_budget *k, struct budget_plan *plan)
 	budget_shared(c->share, c->total, c->of_total, k->collecting, plan, &k->direct);
 	plan->most_hz = wanted_hz(c);
 	k->direct.alone = k->why[0] != '\0';
-	k->direct.unsettled = k->collect && client_collect_unsettled(k->collect);
+	k->direct.unsettled =
+		k->collect && (client_collect_unsettled(k->collect) ||
+			       client_collect_halvings(k->collect) != k->budget.levers.halvings);
 }
 
 static void levers_step(struct client_budget *k)
@@ -175,13 +155,33 @@ static const struct client_trial_events trial_events = {trial_pair, trial_ended}
  * takes its blocks would be made for a rate that is not the one to come. */
 static bool budget_tries(const struct client_budget *k)
 {
-	if (k->collect && client_collect_holds(k->collect))
+	if (k->collect && client_collect_halvings(k->collect) > 0)
 		return false;
 	return clock_mono_ns() >= k->rest_ns && k->direct.wave_s > 0 &&
 	       (k->c->share > 0 || !budget_fits(&k->budget));
 }
 
 /* ---- turns ---- */
+
+/* While what is recorded is held nobody can experiment, this client neither. Not within the
+ * experiment's own events, as it ends. */
+static void collect_apply(struct client_budget *k)
+{
+	unsigned halvings = k->budget.levers.halvings;
+	bool held = client_collect_halvings(k->collect) > 0;
+
+	if (halvings > 0 && !held) {
+		client_trial_free(k->trial);
+		k->trial = client_trial_new(k->c, &trial_events, k);
+		k->trying = false;
+		k->c->quiet = false;
+		client_pump(k->c);
+		snprintf(k->why, sizeof(k->why), "modes are held to record less");
+	} else if (halvings == 0 && held) {
+		k->why[0] = '\0';
+	}
+	client_collect_set(k->collect, halvings);
+}
 
 static void on_turn(evutil_socket_t fd, short what, void *arg)
 {
@@ -191,16 +191,13 @@ static void on_turn(evutil_socket_t fd, short what, void *arg)
 	(void)what;
 	if (!client_trial_measures(k->trial) && (k->why[0] || k->budget.pairs == 0))
 		levers_step(k);
+	if (k->collect)
+		collect_apply(k);
 	if (!k->trying && budget_tries(k)) {
 		k->trying = true;
 		client_trial_begin(k->trial, k->budget.levers.rate_hz);
 	}
 	budget_after_turn(k);
-}
-
-static void trial_make(struct client_budget *k)
-{
-	k->trial = client_trial_new(k->c, &trial_events, k);
 }
 
 /* Then the budget is kept without. */
@@ -222,7 +219,7 @@ static struct client_budget *budget_new(struct evspace_client *c)
 	k->timer = evtimer_new(c->connection->base, on_turn, k);
 	if (!k->timer)
 		abort();
-	trial_make(k);
+	k->trial = client_trial_new(c, &trial_events, k);
 	if (c->collect)
 		k->collect = client_collect_new(c, collect_failed, k);
 	return k;

@@ -47,9 +47,11 @@ static void collect_after(struct client_collect *k, time_t s)
 
 /* ---- answers ---- */
 
-/* Classes that have not been seen before are as they were. */
-static void classes_take(struct client_collect *k, const struct evspace_switched *s)
+/* Classes that have not been seen before are as they were. Returns whether any is recorded. */
+static bool classes_take(struct client_collect *k, const struct evspace_switched *s)
 {
+	bool any = false;
+
 	for (size_t i = 0; i < s->n_classes; i++) {
 		const struct evspace_collected *c = &s->classes[i];
 		int channel = channel_find(c->channel);
@@ -62,19 +64,22 @@ static void classes_take(struct client_collect *k, const struct evspace_switched
 			*was = 1;
 		else if (*was == 0 && c->mode > EVSPACE_ONE_IN)
 			*was = (uint8_t)(1 + c->mode - EVSPACE_ONE_IN);
+		any |= *was > 0;
 	}
+	return any;
 }
 
 static void answered(const struct evspace_reply *reply, void *arg)
 {
 	struct client_collect *k = arg;
 	char why[200];
+	bool any;
 
 	k->question = NULL;
 	if (reply->failure == EVSPACE_FINE) {
-		classes_take(k, reply->switched);
+		any = classes_take(k, reply->switched);
 		/* the first answer says what there is */
-		collect_after(k, k->lease.ms ? RENEW_S : 0);
+		collect_after(k, any && !k->lease.ms ? 0 : RENEW_S);
 		return;
 	}
 	/* a connection that is lost is made again */
@@ -188,9 +193,9 @@ void client_collect_set(struct client_collect *k, unsigned halvings)
 		collect_after(k, 0);
 }
 
-bool client_collect_holds(const struct client_collect *k)
+unsigned client_collect_halvings(const struct client_collect *k)
 {
-	return k->halvings > 0;
+	return k->halvings;
 }
 
 bool client_collect_unsettled(const struct client_collect *k)

@@ -21,8 +21,8 @@ void client_collect_free(struct client_collect *collect);
 /** Record one event in 2^@halvings of classes of which more is recorded; 0: as before. */
 void client_collect_set(struct client_collect *collect, unsigned halvings);
 
-/** Does it hold the modes? Nobody can experiment meanwhile. */
-bool client_collect_holds(const struct client_collect *collect);
+/** What was set last. Unless it is 0 modes are held, and nobody can experiment. */
+unsigned client_collect_halvings(const struct client_collect *collect);
 
 /** Was it changed so lately that what it costs is not known yet? */
 bool client_collect_unsettled(const struct client_collect *collect);
