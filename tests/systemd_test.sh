@@ -183,14 +183,15 @@ survives() {
 	machine_until seen alice hers && alice_sees && machine_outside "$evspace" status --connect 10.90.0.2:7440 --tls "$ca"
 }
 
-# A login's end: logind takes what the user has in /dev/shm, unless told otherwise (logind.conf(5), RemoveIPC).
+# A login's end: logind takes what the user has in /dev/shm, unless told otherwise (logind.conf(5), RemoveIPC). The agent may have its
+# socket again before anybody looks; the run is gone.
 logout() {
 	machine_on systemctl stop hers &&
 		machine_until eval '! machine_on loginctl show-user alice'
 }
 
 taken() {
-	logout && machine_until eval '! machine_on test -e "${hers#unix:}"' && starts alice later &&
+	logout && machine_until eval '! machine_on test -d "$(dirname "${hers#unix:}")/hers"' && starts alice later &&
 		machine_on runuser -u alice -- evspace status | grep -q '^later '
 }
 
