@@ -45,6 +45,7 @@ static const struct command commands[] = {
 	 perturb_main, true},
 	{"phase", "an execution as a path through phase space: entropy, components", phase_main,
 	 false},
+	{"mir", "answers requests of MIR (APART) in XML about a running program", mir_main, true},
 	{"tune", "what looking costs a running program at which rate, as a curve", tune_main, true},
 	{"plan", "which event classes to trace and which to sample, under a budget", plan_main,
 	 false},

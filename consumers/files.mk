@@ -52,4 +52,5 @@ include consumers/map/files.mk
 include consumers/run/files.mk
 include consumers/watchdog/files.mk
 include consumers/keep/files.mk
+include consumers/mir/files.mk
 EXTRA_DIST += %D%/README.md

@@ -10,6 +10,7 @@ fuzz() {
 	mkdir "$tap_dir/$2"
 	set -- -max_total_time="$FUZZ_SECONDS" -timeout=10 -artifact_prefix="$target-" "$tap_dir/$2"
 	[ ! -d "$seeds" ] || set -- "$@" "$seeds"
+	[ ! -f "$seeds.dict" ] || set -- -dict="$seeds.dict" "$@"
 	"$target" "$@" >"$log" 2>&1 && return
 	tail -n 40 "$log"
 	echo "play it again with: $target $target-*"

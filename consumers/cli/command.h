@@ -40,6 +40,7 @@ int exec_main(int argc, char **argv);
 int export_main(int argc, char **argv);
 int heartbeat_main(int argc, char **argv);
 int map_main(int argc, char **argv);
+int mir_main(int argc, char **argv);
 int perturb_main(int argc, char **argv);
 int phase_main(int argc, char **argv);
 int tune_main(int argc, char **argv);

@@ -195,9 +195,9 @@ FUZZ_BUILD = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -std=gnu11 -g -O1 $(DEFS) $
 	$(CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
 
 fuzz_targets = tests/fuzz/archive_fuzz tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/cursor_fuzz \
-	tests/fuzz/kept_fuzz tests/fuzz/mirror_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
+	tests/fuzz/kept_fuzz tests/fuzz/mir_fuzz tests/fuzz/mirror_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
 EXTRA_DIST += tests/fuzz/archive_fuzz.c tests/fuzz/batch_fuzz.c tests/fuzz/columns_fuzz.c tests/fuzz/cursor_fuzz.c \
-	tests/fuzz/kept_fuzz.c tests/fuzz/mirror_fuzz.c tests/fuzz/pathmap_fuzz.c tests/fuzz/segment_fuzz.c tests/fuzz/wire_fuzz.c tests/fuzz/seeds/columns tests/fuzz/seeds/segment
+	tests/fuzz/kept_fuzz.c tests/fuzz/mir_fuzz.c tests/fuzz/mirror_fuzz.c tests/fuzz/pathmap_fuzz.c tests/fuzz/segment_fuzz.c tests/fuzz/wire_fuzz.c tests/fuzz/seeds/columns tests/fuzz/seeds/mir tests/fuzz/seeds/mir.dict tests/fuzz/seeds/segment
 if FUZZER
 check_DATA += $(fuzz_targets)
 CLEANFILES += $(fuzz_targets)
@@ -227,6 +227,10 @@ tests/fuzz/kept_fuzz: tests/fuzz/kept_fuzz.c node-agent/map/active-map.c \
 		$(libpathmap_la_SOURCES) libtree.la
 	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) $(EVENT_CFLAGS) -o $@ $(filter %.c,$^) .libs/libtree.a \
 		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(ZSTD_LIBS) -lm
+
+tests/fuzz/mir_fuzz: tests/fuzz/mir_fuzz.c $(mir_reader_sources) consumers/mir/answer.c \
+		consumers/mir/framing.c $(libpathmap_la_SOURCES)
+	$(FUZZ_BUILD) $(XML_CFLAGS) -o $@ $(filter %.c,$^) $(XML_LIBS)
 
 tests/fuzz/mirror_fuzz: tests/fuzz/mirror_fuzz.c node-agent/store/mirror.c \
 		node-agent/segment/element.c node-agent/segment/folder.c \

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers of MIR as text: each is one line. */
+#ifndef EVSPACE_ANSWER_H
+#define EVSPACE_ANSWER_H
+
+#include <stdio.h>
+
+#include "consumers/mir/request.h"
+
+/** Write @text as the content of an element. */
+void answer_text(FILE *out, const char *text);
+
+/** Write ` name="value"`. */
+void answer_attribute(FILE *out, const char *name, const char *value);
+
+/** Write an `errors` document: all that is wrong with @request. */
+void answer_errors(FILE *out, const struct mir_request *request);
+
+#endif

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What is built of this room.
+
+evspace_SOURCES += \
+	%D%/answer.c %D%/answer.h %D%/framing.c %D%/framing.h %D%/markup.c %D%/markup.h %D%/mir.c \
+	%D%/request.c %D%/request.h %D%/snapshot-write.c %D%/snapshot.c %D%/snapshot.h
+EXTRA_DIST += %D%/README.md
+
+# The grammar of all documents: for tools, and for the reader.
+mirdir = $(pkgdatadir)
+dist_mir_DATA = %D%/mir.xsd
+BUILT_SOURCES += %D%/mir-schema.h
+CLEANFILES += %D%/mir-schema.h
+EXTRA_DIST += %D%/schema.awk
+%D%/mir-schema.h: %D%/schema.awk %D%/mir.xsd
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	$(AWK) -f $(top_srcdir)/%D%/schema.awk $(top_srcdir)/%D%/mir.xsd >$@.tmp && mv $@.tmp $@
+
+# The reader, loaded by `evspace mir` alone.
+pkglib_LTLIBRARIES += libevspace-mir.la
+mir_reader_sources = %D%/markup.c %D%/request-places.c %D%/request-read.c %D%/request-take.c \
+	%D%/request-validate.c %D%/request.c
+libevspace_mir_la_SOURCES = $(mir_reader_sources) %D%/markup.h %D%/request-places.h %D%/request-read.h \
+	%D%/request.h pathmap/base/memory.c pathmap/base/memory.h
+nodist_libevspace_mir_la_SOURCES = %D%/mir-schema.h
+libevspace_mir_la_CPPFLAGS = $(AM_CPPFLAGS) $(XML_CFLAGS)
+libevspace_mir_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fvisibility=hidden
+libevspace_mir_la_LDFLAGS = -module -shared -avoid-version -Wl,-z,now
+libevspace_mir_la_LIBADD = $(XML_LIBS)

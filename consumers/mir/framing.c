@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Documents out of a stream of bytes: by the tags of their first element, so that what is wrong
+ * inside one of them is wrong with that alone. */
+#include "consumers/mir/framing.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/mir/markup.h"
+#include "pathmap/base/memory.h"
+
+/* Elements that no other one has in it, by the report's two names each. */
+static const char *const requests[] = {"sirreq",   "snapshotreq", "snapshotrequest",
+				       "instrreq", "instreq",	  "ctrlreq"};
+
+void framing_add(struct framing *framing, const char *bytes, size_t n)
+{
+	if (framing->taken > 0) {
+		framing->n -= framing->taken;
+		memmove(framing->text, framing->text + framing->taken, framing->n);
+		framing->seen -= framing->taken;
+		framing->taken = 0;
+	}
+	if (framing->n + n > framing->room) {
+		char *more = memory_new(2 * (framing->n + n), 1);
+
+		if (framing->n > 0)
+			memcpy(more, framing->text, framing->n);
+		free(framing->text);
+		framing->text = more;
+		framing->room = 2 * (framing->n + n);
+	}
+	memcpy(framing->text + framing->n, bytes, n);
+	framing->n += n;
+}
+
+static bool is_request(const struct markup *m)
+{
+	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		if (m->kind != MARKUP_END && markup_is(m, requests[i]))
+			return true;
+	return false;
+}
+
+/* An XML declaration begins a document. */
+static bool is_declaration(const char *text, const struct markup *m)
+{
+	return m->kind == MARKUP_OTHER && m->end - m->begin > 6 &&
+	       memcmp(text + m->begin, "<?xml ", 6) == 0;
+}
+
+/* Where the document ends by this piece of it; 0: it does not. */
+static size_t framing_end(struct framing *f, const char *text, const struct markup *m)
+{
+	if (f->rooted && (is_request(m) || is_declaration(text, m)))
+		return m->begin;
+	if (m->kind == MARKUP_OTHER)
+		return 0;
+	if (!f->rooted) {
+		size_t n = m->name_bytes < sizeof(f->root) ? m->name_bytes : 0;
+
+		memcpy(f->root, m->name, n);
+		f->root[n] = '\0';
+		f->rooted = true;
+		return m->kind == MARKUP_START ? 0 : m->end;
+	}
+	return m->kind == MARKUP_END && (markup_is(m, f->root) || !f->root[0]) ? m->end : 0;
+}
+
+/* The document ends before @end, and what is behind it begins at @next. Returns whether there is
+ * anything but blanks, with which none begins. */
+static bool framing_take(struct framing *f, size_t end, size_t next, struct framed *framed)
+{
+	size_t begin = f->taken;
+
+	while (begin < end && f->text[begin] && strchr(" \t\r\n", f->text[begin]))
+		begin++;
+	*framed = (struct framed){f->text + begin, end - begin, f->large};
+	framed->large |= framed->n > FRAMING_MAX;
+	f->taken = f->seen = next;
+	f->rooted = f->large = false;
+	if (framed->large)
+		framed->n = 0;
+	return framed->large || framed->n > 0;
+}
+
+bool framing_next(struct framing *f, bool all, struct framed *framed)
+{
+	while (f->text) {
+		const char *text = f->text;
+		const char *zero =
+			f->n > f->taken ? memchr(text + f->taken, 0, f->n - f->taken) : NULL;
+		size_t n = zero ? (size_t)(zero - text) : f->n, end = 0;
+		struct markup m = {.begin = n};
+
+		while (end == 0 && markup_next(text, n, f->seen, &m)) {
+			end = framing_end(f, text, &m);
+			f->seen = m.end;
+		}
+		if (end > 0) {
+			if (framing_take(f, end, end, framed))
+				return true;
+			continue;
+		}
+		if (zero || all) {
+			if (framing_take(f, n, n + (zero != NULL), framed))
+				return true;
+			if (!zero)
+				return false;
+			continue;
+		}
+		f->seen = m.begin;
+		/* what is looked at may go, so that no more is kept than of the largest one */
+		if (n - f->taken > FRAMING_MAX) {
+			f->large = true;
+			f->taken = f->seen = m.begin > f->taken ? m.begin : n;
+		}
+		return false;
+	}
+	return false;
+}
+
+void framing_fini(struct framing *framing)
+{
+	free(framing->text);
+	*framing = (struct framing){0};
+}

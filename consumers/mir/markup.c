@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tags in the bytes of XML text: as much of its grammar as tells where one ends. */
+#include "consumers/mir/markup.h"
+
+#include <string.h>
+
+/* What is no tag, by how it begins and ends. */
+static const struct {
+	const char *begin, *end;
+} others[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"}};
+
+/* Behind the @end of what begins at @from; 0: there is none. */
+static size_t other_end(const char *text, size_t n, size_t from, const char *end)
+{
+	const char *found = memmem(text + from, n - from, end, strlen(end));
+
+	return found ? (size_t)(found - text) + strlen(end) : 0;
+}
+
+/* Behind the ">" of a tag, not one in quotes; 0: there is none. No "<" may be in a tag, not even in
+ * quotes: whoever forgot to end one does not take what follows with it. */
+static size_t tag_end(const char *text, size_t n, size_t from)
+{
+	char quote = 0;
+
+	for (; from < n; from++) {
+		char c = text[from];
+
+		if (c == '<')
+			return from;
+		if (c == '>' && !quote)
+			return from + 1;
+		if (quote ? c == quote : c == '"' || c == '\'')
+			quote = quote ? 0 : c;
+	}
+	return 0;
+}
+
+static bool other_next(const char *text, size_t n, struct markup *m, bool *is_other)
+{
+	size_t left = n - m->begin;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		size_t bytes = strlen(others[i].begin), here = left < bytes ? left : bytes;
+
+		if (memcmp(text + m->begin, others[i].begin, here) != 0)
+			continue;
+		*is_other = true;
+		m->kind = MARKUP_OTHER;
+		m->name_bytes = 0;
+		m->end = here < bytes ? 0 : other_end(text, n, m->begin + bytes, others[i].end);
+		return m->end > 0;
+	}
+	*is_other = false;
+	return false;
+}
+
+bool markup_next(const char *text, size_t n, size_t from, struct markup *markup)
+{
+	const char *at = from < n ? memchr(text + from, '<', n - from) : NULL;
+	bool is_other, closes;
+	size_t name;
+
+	markup->begin = at ? (size_t)(at - text) : n;
+	if (!at || markup->begin + 1 == n)
+		return false;
+	if (other_next(text, n, markup, &is_other) || is_other)
+		return markup->end > 0;
+	closes = text[markup->begin + 1] == '/';
+	name = markup->begin + 1 + closes;
+	markup->end = tag_end(text, n, name);
+	if (markup->end == 0)
+		return false;
+	markup->name = text + name;
+	for (markup->name_bytes = 0; !strchr(" \t\r\n/<>=\"'", markup->name[markup->name_bytes]);)
+		markup->name_bytes++;
+	markup->kind = closes			      ? MARKUP_END
+		       : text[markup->end - 2] == '/' ? MARKUP_EMPTY
+						      : MARKUP_START;
+	return true;
+}
+
+bool markup_is(const struct markup *markup, const char *name)
+{
+	return markup->kind != MARKUP_OTHER && strlen(name) == markup->name_bytes &&
+	       memcmp(markup->name, name, markup->name_bytes) == 0;
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tags in the bytes of XML text, found without believing that it is well formed: where documents
+ * end, and in which line an element begins. */
+#ifndef EVSPACE_MARKUP_H
+#define EVSPACE_MARKUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum markup_kind {
+	MARKUP_START, /* <name ...> */
+	MARKUP_EMPTY, /* <name ... /> */
+	MARKUP_END,   /* </name> */
+	MARKUP_OTHER, /* a comment, a section of data, an instruction, a declaration */
+};
+
+/** One piece of markup. */
+struct markup {
+	enum markup_kind kind;
+	size_t begin, end; /* from its "<" to behind its ">" */
+	const char *name;  /* in the text, without a final 0 */
+	size_t name_bytes;
+};
+
+/** Find the first piece of markup in the @n bytes @text at or behind @from. Returns false if there
+ * is none that is whole; `begin` is then where it begins, or @n. */
+bool markup_next(const char *text, size_t n, size_t from, struct markup *markup);
+
+/** Is it a tag of that name? */
+bool markup_is(const struct markup *markup, const char *name);
+
+#endif

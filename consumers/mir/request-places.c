@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the elements of a document begin: the tags of its text, counted as the tree's nodes are. */
+#include "consumers/mir/request-places.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/mir/markup.h"
+#include "pathmap/base/memory.h"
+
+/* Goes from tag to tag. */
+struct mir_walk {
+	const char *text;
+	size_t n, at, seen, begun; /* behind the last tag; lines counted up to; this line's begin */
+	uint32_t line;
+	struct markup tag;
+};
+
+/* The next tag that begins an element, with its line and column. */
+static bool walk_next(struct mir_walk *w, uint32_t at[2])
+{
+	do {
+		if (!markup_next(w->text, w->n, w->at, &w->tag))
+			return false;
+		w->at = w->tag.end;
+	} while (w->tag.kind != MARKUP_START && w->tag.kind != MARKUP_EMPTY);
+	for (; w->seen < w->tag.begin; w->seen++) {
+		if (w->text[w->seen] != '\n')
+			continue;
+		w->line++;
+		w->begun = w->seen + 1;
+	}
+	at[0] = w->line;
+	at[1] = (uint32_t)(w->tag.begin - w->begun) + 1;
+	return true;
+}
+
+void places_name(struct mir_place *place, const char *text, size_t n)
+{
+	struct mir_walk walk = {.text = text, .n = n, .line = 1};
+	uint32_t at[2];
+
+	place->element[0] = '\0';
+	while (walk_next(&walk, at) &&
+	       (at[0] < place->line || (at[0] == place->line && at[1] <= place->column)))
+		snprintf(place->element, sizeof(place->element), "%.*s",
+			 (int)(walk.tag.name_bytes < 31 ? walk.tag.name_bytes : 31), walk.tag.name);
+}
+
+void places_init(struct mir_places *places, xmlDocPtr document, const char *text, size_t n)
+{
+	struct mir_walk walk = {.text = text, .n = n, .line = 1};
+	xmlNodePtr node;
+	size_t found = 0;
+
+	places->n = 0;
+	for (node = xmlDocGetRootElement(document); node; node = places_next(node))
+		node->_private = (void *)(uintptr_t)++places->n;
+	places->at = memory_new(places->n, sizeof(*places->at));
+	while (found < places->n && walk_next(&walk, places->at[found]))
+		found++;
+}
+
+void places_fini(struct mir_places *places)
+{
+	free(places->at);
+}
+
+struct mir_place places_of(const struct mir_places *places, const xmlNode *node)
+{
+	size_t i = (uintptr_t)node->_private;
+	struct mir_place place = {0};
+
+	if (i > 0 && i <= places->n) {
+		place.line = places->at[i - 1][0];
+		place.column = places->at[i - 1][1];
+	}
+	snprintf(place.element, sizeof(place.element), "%s", (const char *)node->name);
+	return place;
+}
+
+xmlNodePtr places_next(xmlNodePtr node)
+{
+	xmlNodePtr next = xmlFirstElementChild(node);
+
+	while (!next && node && node->type == XML_ELEMENT_NODE) {
+		next = xmlNextElementSibling(node);
+		node = node->parent;
+	}
+	return next;
+}

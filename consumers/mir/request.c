@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A request of MIR as data: what is wrong with it, and its end. */
+#include "consumers/mir/request.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pathmap/base/memory.h"
+
+void request_complain(struct mir_request *request, const struct mir_place *place,
+		      const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+
+	if (request->n_faults == REQUEST_FAULTS)
+		return;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	request->faults[request->n_faults++] =
+		(struct mir_fault){.place = *place, .text = memory_copy(text)};
+}
+
+static void words_free(struct mir_word *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(words[i].text);
+	free(words);
+}
+
+void request_free(struct mir_request *request)
+{
+	if (!request)
+		return;
+	for (size_t i = 0; i < request->n_faults; i++)
+		free(request->faults[i].text);
+	for (size_t i = 0; i < request->n_entities; i++)
+		free(request->entities[i].id.text);
+	free(request->entities);
+	words_free(request->metrics, request->n_metrics);
+	words_free(request->probes, request->n_probes);
+	free(request->from.text);
+	free(request->to.text);
+	free(request->measuring.destination);
+	free(request->measuring.functions);
+	free(request);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writes snapshots as the report's section 3 has them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/mir/answer.h"
+#include "consumers/mir/snapshot.h"
+
+/* Parts of a name: cluster, node, process, thread. */
+#define PARTS 4
+
+static const char *const elements[PARTS] = {"site", "node", "process", "thread"};
+
+struct mir_writing {
+	const struct mir_request *request;
+	FILE *out;
+	unsigned open; /* elements that are not ended yet */
+};
+
+/* Where part @i of a name ends; it begins where the one before ends. */
+static size_t part_end(const char *name, unsigned i)
+{
+	const char *at = name;
+
+	for (unsigned k = 0; k <= i && *at == '/'; k++)
+		at += 1 + strcspn(at + 1, "/");
+	return (size_t)(at - name);
+}
+
+static unsigned parts_of(const char *name)
+{
+	unsigned n = 0;
+
+	while (n < PARTS && name[part_end(name, n)] == '/')
+		n++;
+	return n < PARTS ? n + 1 : PARTS;
+}
+
+static void ends_write(struct mir_writing *w, unsigned until)
+{
+	while (w->open > until)
+		fprintf(w->out, "</%s>", elements[--w->open]);
+}
+
+/* The id is the name up to here, and the name its last part. */
+static void begin_write(struct mir_writing *w, const char *name, unsigned part)
+{
+	size_t begin = part > 0 ? part_end(name, part - 1) : 0, end = part_end(name, part);
+	char *id = strndup(name, end);
+
+	if (!id)
+		abort();
+	fprintf(w->out, "<%s", elements[part]);
+	answer_attribute(w->out, "id", id);
+	if (w->request->named)
+		answer_attribute(w->out, "name", id + begin + 1);
+	/* whoever has called MPI_Init is a process's first thread */
+	if (part == PARTS - 1 && strcmp(id + begin, "/t0") == 0)
+		answer_attribute(w->out, "master", "true");
+	fputc('>', w->out);
+	free(id);
+	w->open = part + 1;
+}
+
+static void stack_write(struct mir_writing *w, const struct mir_thread *t)
+{
+	uint64_t written = 0;
+
+	for (size_t i = 0; i < SNAPSHOT_FRAMES && written < w->request->stack; i++) {
+		if (!t->frames[i])
+			continue;
+		fputs("<stack>", w->out);
+		answer_text(w->out, t->frames[i]);
+		fputs("</stack>", w->out);
+		written++;
+	}
+}
+
+static void threads_write(const struct snapshot *s, struct mir_writing *w)
+{
+	const char *last = NULL;
+
+	for (size_t i = 0; i < s->n_threads; i++) {
+		const char *name = s->threads[i].name;
+		unsigned parts = parts_of(name), same = 0;
+
+		while (last && same < w->open && same < parts &&
+		       part_end(name, same) == part_end(last, same) &&
+		       strncmp(name, last, part_end(name, same)) == 0)
+			same++;
+		ends_write(w, same);
+		for (unsigned part = same; part < parts; part++)
+			begin_write(w, name, part);
+		stack_write(w, &s->threads[i]);
+		last = name;
+	}
+	ends_write(w, 0);
+}
+
+static void communicators_write(const struct snapshot *s, struct mir_writing *w)
+{
+	for (size_t i = 0; i < s->n_members; i++) {
+		const struct mir_member *m = &s->members[i];
+		bool first = i == 0 || m[-1].comm != m->comm;
+		bool last = i + 1 == s->n_members || m[1].comm != m->comm;
+
+		if (first) {
+			fprintf(w->out, "<communicator id=\"%08x\"", m->comm);
+			if (w->request->named && m->world)
+				fputs(" name=\"MPI_COMM_WORLD\"", w->out);
+			fputc('>', w->out);
+		}
+		fputs("<process", w->out);
+		answer_attribute(w->out, "id", m->process);
+		fputs("/>", w->out);
+		if (last)
+			fputs("</communicator>", w->out);
+	}
+}
+
+/* The report has no element for what is missing: whoever reads the document as text sees it. */
+static void missing_write(const struct snapshot *s, struct mir_writing *w)
+{
+	for (size_t i = 0; i < s->n_missing; i++) {
+		fputs("<!-- missing: ", w->out);
+		for (const char *p = s->missing[i]; *p; p++)
+			fputc(*p == '-' && (p[1] == '-' || !p[1]) ? '_' : *p, w->out);
+		fputs(" -->", w->out);
+	}
+}
+
+void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request, FILE *out)
+{
+	struct mir_writing w = {.request = request, .out = out};
+
+	fputs("<snapshot>", out);
+	missing_write(snapshot, &w);
+	threads_write(snapshot, &w);
+	communicators_write(snapshot, &w);
+	fputs("</snapshot>\n", out);
+}
