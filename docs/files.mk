@@ -13,6 +13,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/guarantees.md \
 	docs/installing.md \
 	docs/pathmap.md \
+	docs/mir.md \
 	docs/phase.md \
 	docs/performance.md \
 	docs/rights.md \
@@ -62,6 +63,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0045-collecting-under-a-budget.md \
 	docs/decisions/0046-exports-read-back.md \
 	docs/decisions/0047-collectives-along-trees.md \
+	docs/decisions/0049-requests-framed-and-valid.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \

@@ -74,9 +74,12 @@ bool markup_next(const char *text, size_t n, size_t from, struct markup *markup)
 	markup->name = text + name;
 	for (markup->name_bytes = 0; !strchr(" \t\r\n/<>=\"'", markup->name[markup->name_bytes]);)
 		markup->name_bytes++;
-	markup->kind = closes			      ? MARKUP_END
-		       : text[markup->end - 2] == '/' ? MARKUP_EMPTY
-						      : MARKUP_START;
+	if (closes)
+		markup->kind = MARKUP_END;
+	else if (markup->end - name > 1 && memcmp(text + markup->end - 2, "/>", 2) == 0)
+		markup->kind = MARKUP_EMPTY;
+	else
+		markup->kind = MARKUP_START;
 	return true;
 }
 

@@ -189,11 +189,11 @@ static void frames_take(struct snapshot *s, struct evspace_client *client)
 		t = thread_add(s, name_part(ev.name, 4));
 		if (!t)
 			continue;
+		/* in no region, the call site stands for one */
 		if (region) {
 			t->frames[1] = memory_copy(evspace_label(client, ev.comm));
-			t->frames[2] = ev.op_number
-					       ? memory_copy(evspace_label(client, ev.seq_or_tag))
-					       : NULL;
+			if (ev.seq_or_tag != ev.comm)
+				t->frames[2] = memory_copy(evspace_label(client, ev.seq_or_tag));
 		} else {
 			t->frames[0] = memory_copy(ev.op);
 		}
