@@ -73,7 +73,7 @@ unit_tests = \
 	tests/part_test \
 	tests/pastset_test tests/pastset_hostile_test \
 	tests/joining_test \
-	tests/median_test \
+	tests/measurement_test tests/median_test \
 	tests/meeting_test tests/wait_test tests/lateness_test \
 	tests/heartbeat_test tests/intervals_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
@@ -217,6 +217,8 @@ tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns-records.h tests/columns_test.c tests/random.h
 tests_flat_test_SOURCES = tests/flat_test.c tests/random.h
 tests_steer_tree_test_SOURCES = node-agent/collect/mpi/steer-tree.c tests/random.h tests/steer_tree_test.c
+tests_measurement_test_SOURCES = consumers/mir/answer.c consumers/mir/measurement.c tests/measurement_test.c tests/random.h
+tests_measurement_test_LDADD = $(LDADD) -lm
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The catalogue of metrics, as one table. */
+#include "consumers/mir/metric.h"
+
+#include <string.h>
+
+#define ALL {{NULL, false}}, 1
+
+#define SENDS                                                                                \
+	"MPI_Send|MPI_Bsend|MPI_Ssend|MPI_Rsend|MPI_Isend|MPI_Ibsend|MPI_Issend|MPI_Irsend|" \
+	"MPI_Sendrecv|MPI_Sendrecv_replace|MPI_Isendrecv|MPI_Isendrecv_replace|pvm_send|"    \
+	"pvm_psend|pvm_mcast|pvm_bcast"
+#define LATER_SENDS "MPI_Send_init|MPI_Bsend_init|MPI_Ssend_init|MPI_Rsend_init|MPI_Psend_init"
+#define WAITED	    "MPI_Recv|MPI_Mrecv|pvm_recv|pvm_trecv|pvm_precv|pvm_nrecv"
+#define LATER_RECEIVES                                                                         \
+	"MPI_Irecv|MPI_Imrecv|MPI_Recv_init|MPI_Precv_init|MPI_Sendrecv|MPI_Sendrecv_replace|" \
+	"MPI_Isendrecv|MPI_Isendrecv_replace"
+
+#define TOTALS "a wave a fifth of a second while active; one total a thread and communicator"
+#define JAVA   "of Java's virtual machine: EventSpace watches MPI and PVM"
+
+static const struct metric metrics[] = {
+	{"WC_TIME", "ms", METRIC_DURATION, ALL, true,
+	 "wall-clock time in the calls of the region, from the collector's two time stamps",
+	 TOTALS},
+	{"CALLS", "1", METRIC_CALLS, ALL, false, "calls of MPI and PVM, or of the region", TOTALS},
+	{"NET_SEND",
+	 "ms",
+	 METRIC_DURATION,
+	 {{SENDS, false}},
+	 1,
+	 false,
+	 "time in the calls that send or begin to",
+	 TOTALS},
+	{"NET_BYTES_SEND",
+	 "byte",
+	 METRIC_BYTES,
+	 {{SENDS, false}, {LATER_SENDS, true}},
+	 2,
+	 false,
+	 "bytes of messages sent, persistent ones when they are complete",
+	 TOTALS},
+	{"NET_RECV",
+	 "ms",
+	 METRIC_DURATION,
+	 {{"MPI_Irecv|MPI_Imrecv|MPI_Iprobe|MPI_Improbe|pvm_nrecv|pvm_probe", false}},
+	 1,
+	 false,
+	 "time in the receiving calls that do not wait",
+	 TOTALS},
+	{"NET_BYTES_RECV",
+	 "byte",
+	 METRIC_BYTES,
+	 {{WAITED, false}, {LATER_RECEIVES, true}},
+	 2,
+	 false,
+	 "bytes of messages received, when the call or request is complete",
+	 TOTALS},
+	{"NET_BLOCKED_RECV",
+	 "ms",
+	 METRIC_DURATION,
+	 {{"MPI_Recv|MPI_Mrecv|MPI_Probe|MPI_Mprobe|pvm_recv|pvm_trecv|pvm_precv", false}},
+	 1,
+	 false,
+	 "time in the receiving calls that wait, until they return",
+	 TOTALS},
+	{"NET_INIT",
+	 "ms",
+	 METRIC_DURATION,
+	 {{"MPI_Init|MPI_Init_thread", false}},
+	 1,
+	 false,
+	 "time in MPI_Init and MPI_Init_thread, if they return while the probe is active",
+	 TOTALS},
+	{"NET_END",
+	 "ms",
+	 METRIC_DURATION,
+	 {{"MPI_Finalize|pvm_exit", false}},
+	 1,
+	 false,
+	 "time in MPI_Finalize and pvm_exit",
+	 TOTALS},
+	{"THREAD_COUNT",
+	 "1",
+	 METRIC_THREADS,
+	 {{"", false}},
+	 0,
+	 false,
+	 "threads that have called MPI or PVM",
+	 "a wave when it is asked for"},
+	{"CPU_TIME",
+	 "ms",
+	 METRIC_NONE,
+	 {{"", false}},
+	 0,
+	 false,
+	 "EventSpace has no source of it yet",
+	 NULL},
+	{"BLOCKED_COUNT",
+	 "1",
+	 METRIC_NONE,
+	 {{"", false}},
+	 0,
+	 false,
+	 "EventSpace sees no critical sections yet",
+	 NULL},
+	{"BLOCKED_TIME",
+	 "ms",
+	 METRIC_NONE,
+	 {{"", false}},
+	 0,
+	 false,
+	 "EventSpace sees no critical sections yet",
+	 NULL},
+	{"NET_BLOCKED_SEND",
+	 "ms",
+	 METRIC_NONE,
+	 {{"", false}},
+	 0,
+	 false,
+	 "when a call sends its first byte cannot be seen around it; NET_SEND has all of it",
+	 NULL},
+	{"HEAP_MEM_USAGE",
+	 "byte",
+	 METRIC_NONE,
+	 {{"", false}},
+	 0,
+	 false,
+	 "EventSpace has no source of it yet",
+	 NULL},
+	{"NON_HEAP_MEM_USAGE",
+	 "byte",
+	 METRIC_NONE,
+	 {{"", false}},
+	 0,
+	 false,
+	 "EventSpace has no source of it yet",
+	 NULL},
+	{"LOADED_CL_TOTAL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"LOADED_CL_CURR", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"UNLOADED_CL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"COMP_TIME", "ms", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"GC_COUNT", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"GC_TIME", "ms", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"NON_FINALIZED_OBJECTS", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"DAEMON_THREAD_COUNT", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"THREAD_WAITED_COUNT", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+	{"THREAD_WAITED_TIME", "ms", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
+};
+
+#define METRICS (sizeof(metrics) / sizeof(metrics[0]))
+
+const struct metric *metric_find(const char *name)
+{
+	for (size_t i = 0; i < METRICS; i++)
+		if (strcmp(metrics[i].name, name) == 0)
+			return &metrics[i];
+	return NULL;
+}
+
+const char *metric_names(void)
+{
+	static char text[512];
+	size_t n = 0;
+
+	for (size_t i = 0; i < METRICS && metrics[i].what != METRIC_NONE; i++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i ? ", " : "",
+				      metrics[i].name);
+	return text;
+}
+
+void metric_catalogue(FILE *out)
+{
+	for (size_t i = 0; i < METRICS; i++) {
+		const struct metric *m = &metrics[i];
+		bool measured = m->what != METRIC_NONE;
+
+		fprintf(out, "%-22s %-5s %s%s%s%s%s\n", m->name, measured ? m->unit : "-",
+			measured ? "" : "not measured: ", m->about,
+			m->regions ? "; needs a codeRegion" : "", m->cost ? "; cost: " : "",
+			m->cost ? m->cost : "");
+	}
+}

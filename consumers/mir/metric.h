@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The catalogue of metrics: what each is, of what it is made, what it costs. */
+#ifndef EVSPACE_METRIC_H
+#define EVSPACE_METRIC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** What a metric is of the events that it is made of. */
+enum metric_what {
+	METRIC_DURATION, /* the time in them, in ms */
+	METRIC_BYTES,
+	METRIC_CALLS,
+	METRIC_THREADS, /* of no events: threads that there are */
+	METRIC_NONE,	/* it is not measured */
+};
+
+/** Most kinds of events that a metric is made of. */
+#define METRIC_PARTS 2
+
+/** Some events: calls of operations, or completions of their requests. */
+struct metric_part {
+	const char *ops; /* "MPI_Send|MPI_Isend"; NULL: all, "": none */
+	bool completions;
+};
+
+struct metric {
+	const char *name, *unit;
+	enum metric_what what;
+	struct metric_part parts[METRIC_PARTS];
+	unsigned n_parts;
+	bool regions;	   /* a region has to be said */
+	const char *about; /* what it is and of what it is made; or why it is not */
+	const char *cost;
+};
+
+/** The metric with that name, or NULL. */
+const struct metric *metric_find(const char *name);
+
+/** Those that are measured, by name, "A, B and C", for messages. */
+const char *metric_names(void);
+
+/** Write them all, a line each: name, unit, what it is, its cost. */
+void metric_catalogue(FILE *out);
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The values of probes, by the entities of the request: one for each combination of those that "*"
+ * and "?" stand for, in the order of the request, then of names. */
+#include "consumers/mir/probe-values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+
+/* An entity with all that it is nested in, from the largest on; NULL: not said. */
+struct probe_chain {
+	const char *id[MIR_LEVELS];
+	bool all; /* one of them is "*" */
+};
+
+/* What is known of one combination. */
+struct probe_group {
+	char *id[MIR_LEVELS];
+	struct probe_stat stat;
+	double last, sampled;
+	int64_t last_ns;
+};
+
+struct probe_groups {
+	struct probe_group *items;
+	size_t n;
+};
+
+/* ---- names ---- */
+
+static bool is_wild(const char *id)
+{
+	return id && (strcmp(id, "*") == 0 || strcmp(id, "?") == 0);
+}
+
+/* What a cell is at a level, for the caller to free; NULL: nothing. */
+static char *cell_id(const struct probe_cell *c, enum mir_level level)
+{
+	static const unsigned parts[MIR_LEVELS] = {
+		[MIR_SITE] = 1, [MIR_NODE] = 2, [MIR_PROCESS] = 3, [MIR_THREAD] = 4};
+	const char *at = c->name;
+
+	if (level == MIR_COMMUNICATOR)
+		return c->comm ? memory_format("%08x", c->comm) : NULL;
+	for (unsigned i = 0; i < parts[level]; i++) {
+		if (*at != '/')
+			return NULL;
+		at += 1 + strcspn(at + 1, "/");
+	}
+	return memory_copy_bytes(c->name, (size_t)(at - c->name));
+}
+
+static void ids_free(char *id[MIR_LEVELS])
+{
+	for (unsigned i = 0; i < MIR_LEVELS; i++)
+		free(id[i]);
+}
+
+/* The ids of a cell at the levels of the chain. Returns false if it is not of it. */
+static bool cell_ids(const struct probe_cell *c, const struct probe_chain *chain, bool threads,
+		     char *id[MIR_LEVELS])
+{
+	/* threads are counted once, and once for each communicator */
+	bool is_of = !threads || (c->comm != 0) == (chain->id[MIR_COMMUNICATOR] != NULL);
+
+	for (unsigned i = 0; i < MIR_LEVELS; i++) {
+		id[i] = chain->id[i] ? cell_id(c, (enum mir_level)i) : NULL;
+		if (!chain->id[i])
+			continue;
+		if (!is_wild(chain->id[i]))
+			is_of = is_of && id[i] && strcmp(id[i], chain->id[i]) == 0;
+		else if (i != MIR_COMMUNICATOR)
+			is_of = is_of && id[i];
+	}
+	return is_of;
+}
+
+/* ---- groups of a chain ---- */
+
+static bool are_same(char *const a[MIR_LEVELS], char *const b[MIR_LEVELS])
+{
+	for (unsigned i = 0; i < MIR_LEVELS; i++)
+		if ((a[i] == NULL) != (b[i] == NULL) || (a[i] && strcmp(a[i], b[i]) != 0))
+			return false;
+	return true;
+}
+
+/* The group with these ids, which it takes. */
+static struct probe_group *group_of(struct probe_groups *groups, char *id[MIR_LEVELS])
+{
+	for (size_t i = groups->n; i > 0; i--) {
+		if (!are_same(groups->items[i - 1].id, id))
+			continue;
+		ids_free(id);
+		return &groups->items[i - 1];
+	}
+	groups->items = memory_room(groups->items, groups->n, sizeof(*groups->items));
+	groups->items[groups->n] = (struct probe_group){.last_ns = 0};
+	memcpy(groups->items[groups->n].id, id, sizeof(groups->items[groups->n].id));
+	return &groups->items[groups->n++];
+}
+
+static int groups_compare(const void *a, const void *b)
+{
+	const struct probe_group *x = a, *y = b;
+	int order = 0;
+
+	for (unsigned i = 0; i < MIR_LEVELS && order == 0; i++)
+		order = strverscmp(x->id[i] ? x->id[i] : "", y->id[i] ? y->id[i] : "");
+	return order;
+}
+
+static void group_add(struct probe_group *g, const struct probe_cell *c)
+{
+	probe_stat_merge(&g->stat, &c->stat);
+	g->sampled += c->sampled;
+	if (c->last_ns > g->last_ns) {
+		g->last = c->last;
+		g->last_ns = c->last_ns;
+	}
+}
+
+/* With "*", what one executes is measured for all. */
+static void groups_share(struct probe_groups *groups)
+{
+	struct probe_group all = {.last_ns = 0};
+
+	for (size_t i = 0; i < groups->n; i++) {
+		probe_stat_merge(&all.stat, &groups->items[i].stat);
+		if (groups->items[i].last_ns > all.last_ns) {
+			all.last = groups->items[i].last;
+			all.last_ns = groups->items[i].last_ns;
+		}
+	}
+	for (size_t i = 0; i < groups->n; i++) {
+		groups->items[i].stat = all.stat;
+		groups->items[i].last = all.last;
+		groups->items[i].last_ns = all.last_ns;
+	}
+}
+
+static struct probe_groups groups_make(const struct probe *p, const struct probe_series *s,
+				       const struct probe_chain *chain)
+{
+	bool threads = s->metric->what == METRIC_THREADS, wild = false;
+	struct probe_groups groups = {NULL, 0};
+	char *id[MIR_LEVELS];
+
+	for (const struct probe_cell *c = s->cells; c; c = c->hh.next) {
+		if (cell_ids(c, chain, threads, id))
+			group_add(group_of(&groups, id), c);
+		else
+			ids_free(id);
+	}
+	for (unsigned i = 0; i < MIR_LEVELS; i++)
+		wild |= is_wild(chain->id[i]);
+	if (groups.n == 0 && !wild) {
+		for (unsigned i = 0; i < MIR_LEVELS; i++)
+			id[i] = memory_copy(chain->id[i]);
+		group_of(&groups, id);
+	}
+	if (groups.n > 0)
+		qsort(groups.items, groups.n, sizeof(*groups.items), groups_compare);
+	if (chain->all && probe_is_of_executions(p))
+		groups_share(&groups);
+	return groups;
+}
+
+static void groups_fini(struct probe_groups *groups)
+{
+	for (size_t i = 0; i < groups->n; i++)
+		ids_free(groups->items[i].id);
+	free(groups->items);
+}
+
+/* ---- chains of a request ---- */
+
+/* The chain of entity @i; false: what is nested in it is meant. Without entities there is one, of
+ * those that execute. */
+static bool chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
+{
+	const struct mir_request *d = p->defined;
+
+	*chain = (struct probe_chain){.all = false};
+	if (d->n_entities == 0) {
+		for (unsigned k = 0; k < MIR_LEVELS; k++)
+			chain->id[k] = "?";
+		return true;
+	}
+	if (d->entities[i].nests)
+		return false;
+	for (size_t at = i + 1; at > 0; at = d->entities[at - 1].within) {
+		const struct mir_entity *e = &d->entities[at - 1];
+
+		chain->id[e->level] = e->id.text;
+		chain->all |= strcmp(e->id.text, "*") == 0;
+	}
+	return true;
+}
+
+static size_t chains(const struct probe *p)
+{
+	return p->defined->n_entities > 0 ? p->defined->n_entities : 1;
+}
+
+bool probe_needs_snapshot(const struct probe *probe)
+{
+	struct probe_chain chain;
+
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (probe->series[i].metric->what == METRIC_THREADS)
+			return true;
+	for (size_t i = 0; i < chains(probe); i++)
+		if (chain_of(probe, i, &chain) && chain.all)
+			return true;
+	return false;
+}
+
+/* ---- what there is, measured or not ---- */
+
+/* Is the thread one of that process? */
+static bool is_of(const char *thread, const char *process)
+{
+	size_t n = strlen(process);
+
+	return strncmp(thread, process, n) == 0 && thread[n] == '/';
+}
+
+static bool is_thread(const char *name)
+{
+	unsigned n = 0;
+
+	for (; *name; name++)
+		n += *name == '/';
+	return n == 4;
+}
+
+static void cell_know(struct probe_series *s, uint32_t comm, const char *name)
+{
+	struct probe_cell *c = probe_cell_of(s, comm, name);
+
+	if (s->metric->what == METRIC_THREADS)
+		c->stat = probe_stat_of(1);
+}
+
+/* Each thread has a cell, and each on each communicator of its process. */
+static void series_know(struct probe_series *s, const struct snapshot *snapshot)
+{
+	size_t at = 0;
+
+	for (size_t i = 0; i < snapshot->n_threads; i++)
+		if (is_thread(snapshot->threads[i].name))
+			cell_know(s, 0, snapshot->threads[i].name);
+	/* both are in the order of names, members for each communicator */
+	for (size_t i = 0; i < snapshot->n_members; i++) {
+		const struct mir_member *m = &snapshot->members[i];
+
+		if (i > 0 && m[-1].comm != m->comm)
+			at = 0;
+		while (at < snapshot->n_threads && !is_of(snapshot->threads[at].name, m->process))
+			at++;
+		for (; at < snapshot->n_threads && is_of(snapshot->threads[at].name, m->process);
+		     at++)
+			cell_know(s, m->comm, snapshot->threads[at].name);
+	}
+}
+
+/* ---- values ---- */
+
+static double group_value(const struct probe *p, const struct probe_group *g)
+{
+	if (probe_is_of_executions(p))
+		return g->last;
+	return p->defined->measuring.interval > 0 ? g->sampled : g->stat.sum;
+}
+
+/* One more value of each group for the aggregates. */
+static void chain_sample(const struct probe *p, struct probe_series *s,
+			 const struct probe_chain *chain)
+{
+	struct probe_groups groups = groups_make(p, s, chain);
+
+	for (size_t g = 0; g < groups.n; g++) {
+		struct probe_stat one = probe_stat_of(group_value(p, &groups.items[g]));
+
+		probe_sum_add(&s->samples, &one, (const char *const *)groups.items[g].id);
+	}
+	groups_fini(&groups);
+}
+
+void probe_sample(struct probe *probe, const struct snapshot *snapshot)
+{
+	struct probe_chain chain;
+
+	for (size_t i = 0; i < probe->n_series; i++) {
+		struct probe_series *s = &probe->series[i];
+
+		if (snapshot)
+			series_know(s, snapshot);
+		for (struct probe_cell *c = s->cells; c; c = c->hh.next)
+			c->sampled = c->stat.sum;
+		if (probe_is_of_executions(probe) || probe->defined->measuring.n_functions == 0)
+			continue;
+		for (size_t k = 0; k < chains(probe); k++)
+			if (chain_of(probe, k, &chain))
+				chain_sample(probe, s, &chain);
+	}
+	probe->measured = true;
+}
+
+static struct mir_tuple *tuple_add(struct probe_values *v, const struct probe *p)
+{
+	v->tuples = memory_room(v->tuples, v->n, sizeof(*v->tuples));
+	v->tuples[v->n] = (struct mir_tuple){.probe = p->id};
+	return &v->tuples[v->n++];
+}
+
+static const char *text_keep(struct probe_values *v, const char *text)
+{
+	if (!text)
+		return NULL;
+	v->texts = memory_room(v->texts, v->n_texts, sizeof(*v->texts));
+	v->texts[v->n_texts] = memory_copy(text);
+	return v->texts[v->n_texts++];
+}
+
+/* All combinations that a metric knows. */
+static struct probe_groups groups_join(const struct probe_groups *of, size_t n)
+{
+	struct probe_groups all = {NULL, 0};
+	char *id[MIR_LEVELS];
+
+	for (size_t i = 0; i < n; i++) {
+		for (size_t g = 0; g < of[i].n; g++) {
+			for (unsigned k = 0; k < MIR_LEVELS; k++)
+				id[k] = memory_copy(of[i].items[g].id[k]);
+			group_of(&all, id);
+		}
+	}
+	if (all.n > 0)
+		qsort(all.items, all.n, sizeof(*all.items), groups_compare);
+	return all;
+}
+
+/* What a metric says of a combination. */
+static void group_tuple(struct probe_values *v, const struct probe *p,
+			const struct probe_chain *chain, char *const id[MIR_LEVELS],
+			const struct probe_groups *in)
+{
+	struct mir_tuple *t = tuple_add(v, p);
+	bool executions = probe_is_of_executions(p);
+
+	for (unsigned k = 0; k < MIR_LEVELS; k++) {
+		t->id[k] = text_keep(v, id[k]);
+		t->as_requested[k] = chain->id[k] && !is_wild(chain->id[k]);
+	}
+	t->known = !executions && p->measured;
+	for (size_t i = 0; i < in->n; i++) {
+		if (!are_same(in->items[i].id, id))
+			continue;
+		t->known = executions ? in->items[i].last_ns > 0 : p->measured;
+		t->value = group_value(p, &in->items[i]);
+	}
+}
+
+/* The values of one chain: for each combination one of each metric. */
+static void chain_add(struct probe_values *v, const struct probe *p,
+		      const struct probe_chain *chain)
+{
+	struct probe_groups *of = memory_new(p->n_series, sizeof(*of)), all;
+
+	for (size_t i = 0; i < p->n_series; i++)
+		of[i] = groups_make(p, &p->series[i], chain);
+	all = groups_join(of, p->n_series);
+	for (size_t g = 0; g < all.n; g++)
+		for (size_t i = 0; i < p->n_series; i++)
+			group_tuple(v, p, chain, all.items[g].id, &of[i]);
+	for (size_t i = 0; i < p->n_series; i++)
+		groups_fini(&of[i]);
+	groups_fini(&all);
+	free(of);
+}
+
+/* All executions that the chains are about. */
+static struct probe_sum executions_sum(const struct probe *p, const struct probe_series *s)
+{
+	struct probe_sum sum = {.stat = {0}};
+	struct probe_chain chain;
+
+	for (size_t i = 0; i < chains(p); i++) {
+		struct probe_groups groups;
+
+		if (!chain_of(p, i, &chain))
+			continue;
+		groups = groups_make(p, s, &chain);
+		for (size_t g = 0; g < groups.n; g++)
+			probe_sum_add(&sum, &groups.items[g].stat,
+				      (const char *const *)groups.items[g].id);
+		groups_fini(&groups);
+	}
+	return sum;
+}
+
+static void aggregates_add(struct probe_values *v, const struct probe *p,
+			   const struct probe_series *s)
+{
+	const struct mir_measuring *m = &p->defined->measuring;
+	bool executions = probe_is_of_executions(p);
+	struct probe_sum sum = executions ? executions_sum(p, s) : s->samples;
+
+	for (size_t i = 0; i < m->n_functions; i++) {
+		enum mir_function f = m->functions[i];
+		struct mir_tuple *t = tuple_add(v, p);
+		char *const *ids = f == MIR_MAXIMUM ? sum.most : sum.least;
+
+		t->known = sum.stat.count > 0;
+		t->value = probe_stat_figure(&sum.stat, f);
+		for (unsigned k = 0; k < MIR_LEVELS; k++)
+			if (f == MIR_MAXIMUM || f == MIR_MINIMUM)
+				t->id[k] = text_keep(v, ids[k]);
+	}
+	if (executions)
+		probe_sum_fini(&sum);
+}
+
+void probe_values_add(struct probe_values *values, struct probe *probe,
+		      const struct snapshot *snapshot)
+{
+	struct probe_chain chain;
+
+	/* values that grow are taken when they are asked for, unless an interval says when */
+	if (probe->active && probe->defined->measuring.interval == 0)
+		probe_sample(probe, snapshot);
+	if (probe->defined->measuring.n_functions > 0) {
+		for (size_t i = 0; i < probe->n_series; i++)
+			aggregates_add(values, probe, &probe->series[i]);
+		return;
+	}
+	for (size_t i = 0; i < chains(probe); i++)
+		if (chain_of(probe, i, &chain))
+			chain_add(values, probe, &chain);
+}
+
+void probe_values_fini(struct probe_values *values)
+{
+	for (size_t i = 0; i < values->n_texts; i++)
+		free(values->texts[i]);
+	free(values->texts);
+	free(values->tuples);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Probes: they begin, change and end. */
+#include "consumers/mir/probe.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "consumers/mir/probe-define.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+
+bool probe_is_of_executions(const struct probe *probe)
+{
+	return probe->defined->from.text && probe->defined->measuring.interval == 0;
+}
+
+struct probe *probe_find(struct probes *probes, const char *id)
+{
+	struct probe *p;
+
+	TAILQ_FOREACH (p, &probes->list, link)
+		if (strcmp(p->id, id) == 0)
+			return p;
+	return NULL;
+}
+
+/* ---- what is measured ---- */
+
+static void series_forget(struct probe_series *s)
+{
+	struct probe_cell *c, *next;
+
+	for (c = s->cells; c; c = next) {
+		next = c->hh.next;
+		HASH_DEL(s->cells, c);
+		free(c);
+	}
+	probe_sum_fini(&s->samples);
+}
+
+void probe_reset(struct probe *probe)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		series_forget(&probe->series[i]);
+	probe->lost = 0;
+	probe->fresh = false;
+	probe->measured = probe->active && probe->defined->measuring.interval == 0;
+}
+
+static void series_make(struct probe *p)
+{
+	probe_reset(p);
+	free(p->series);
+	p->n_series = p->defined->n_metrics;
+	p->series = memory_new(p->n_series, sizeof(*p->series));
+	for (size_t i = 0; i < p->n_series; i++)
+		p->series[i].metric = metric_find(p->defined->metrics[i].text);
+}
+
+/* ---- when ---- */
+
+static uint64_t due_after(uint64_t ms)
+{
+	return ms > 0 ? clock_mono_ns() + ms * 1000000 : 0;
+}
+
+/* The definition of the view that has what a part of a metric needs. Totals are by operation, so
+ * that all probes share them; the last call is that of some operations, and its view is this
+ * probe's alone. */
+static void definition_write(char *text, size_t room, const struct probe *p, const struct metric *m,
+			     const struct metric_part *part)
+{
+	const char *what = m->what == METRIC_BYTES ? "bytes" : "duration";
+	const char *of = part->completions ? "channel=completion" : "channel!=completion";
+
+	if (!probe_is_of_executions(p) || p->defined->measuring.n_functions > 0)
+		snprintf(text, room,
+			 "read stream; element filter %s; thread reduce sum of %s by op by comm",
+			 of, what);
+	else
+		snprintf(text, room, "read stream; element filter %s %s%s%s%s; thread reduce last",
+			 part->completions ? of : "", part->ops ? "op=" : "",
+			 part->ops ? part->ops : "",
+			 p->op ? " op=" : " channel=", p->defined->from.text);
+}
+
+/* Leave views, those that it measures by and those it was to. */
+static void views_leave(struct probe *p, struct probe_view **joined, size_t n)
+{
+	for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
+		probe_view_leave(p->series[i / METRIC_PARTS].views[i % METRIC_PARTS]);
+		p->series[i / METRIC_PARTS].views[i % METRIC_PARTS] = NULL;
+	}
+	for (size_t i = 0; i < n; i++)
+		probe_view_leave(joined[i]);
+}
+
+void probe_begin(struct probes *probes, struct probe *probe, struct mir_request *request)
+{
+	size_t n = probe->n_series * METRIC_PARTS;
+	struct probe_view **joined;
+	char define[1024];
+	bool works = true;
+
+	if (probe->active)
+		return;
+	joined = memory_new(n, sizeof(struct probe_view *));
+	for (size_t i = 0; i < n; i++) {
+		const struct metric *m = probe->series[i / METRIC_PARTS].metric;
+
+		if (i % METRIC_PARTS >= m->n_parts)
+			continue;
+		definition_write(define, sizeof(define), probe, m, &m->parts[i % METRIC_PARTS]);
+		joined[i] = probe_view_join(probes, define);
+	}
+	/* what was before now is no part of it */
+	probes_settle(probes);
+	for (size_t i = 0; i < n && works; i++)
+		works = !joined[i] || probe_view_works(joined[i], request);
+	if (works) {
+		for (size_t i = 0; i < n; i++)
+			probe->series[i / METRIC_PARTS].views[i % METRIC_PARTS] = joined[i];
+		probe->active = true;
+		probe->measured |= probe->defined->measuring.interval == 0;
+		probe->sample_ns = due_after(probe->defined->measuring.interval);
+		if (probe->defined->measuring.delivery > 0)
+			probe->deliver_ns = due_after((uint64_t)probe->defined->measuring.delivery);
+	} else {
+		views_leave(probe, joined, n);
+	}
+	free(joined);
+}
+
+void probe_end(struct probes *probes, struct probe *probe)
+{
+	if (!probe->active)
+		return;
+	probes_settle(probes);
+	views_leave(probe, NULL, 0);
+	probe->active = false;
+	probe->sample_ns = probe->deliver_ns = 0;
+}
+
+/* ---- definition ---- */
+
+static void destination_settle(struct probes *probes, struct probe *p, struct mir_request *request)
+{
+	const struct mir_measuring *m = &p->defined->measuring;
+	int fd;
+
+	if (!m->destination || request->n_faults > 0)
+		return;
+	fd = destination_open(probes->folder, m->destination, &m->place, request);
+	if (fd < 0)
+		return;
+	if (p->fd >= 0)
+		close(p->fd);
+	p->fd = fd;
+}
+
+struct probe *probe_new(struct probes *probes, struct mir_request *request)
+{
+	struct probe *p;
+
+	if (probes->n >= PROBES_MAX) {
+		request_complain(request, &request->place,
+				 "there are %u probes already; remove some", PROBES_MAX);
+		return NULL;
+	}
+	p = memory_new(1, sizeof(*p));
+	p->fd = -1;
+	p->defined = memory_new(1, sizeof(*p->defined));
+	p->defined->place = request->place;
+	p->defined->events = request->events;
+	p->defined->from = request->from;
+	p->defined->to = request->to;
+	request->from.text = request->to.text = NULL;
+	measuring_settle(&p->defined->measuring, &probes->defaults);
+	measuring_settle(&p->defined->measuring, &request->measuring);
+	request_settle(p->defined, request);
+	probe_check(probes, p, request);
+	destination_settle(probes, p, request);
+	p->wanted = request->activated;
+	TAILQ_INSERT_TAIL(&probes->list, p, link);
+	probes->n++;
+	if (request->n_faults > 0) {
+		probe_free(probes, p);
+		return NULL;
+	}
+	snprintf(p->id, sizeof(p->id), "p%u", ++probes->named);
+	series_make(p);
+	return p;
+}
+
+void probe_change(struct probes *probes, struct probe *probe, struct mir_request *request)
+{
+	struct mir_request *before = probe->defined;
+	bool anew = request->n_metrics > 0 || request->measuring.said;
+	struct mir_request *d;
+
+	if (!anew && request->n_entities == 0)
+		return;
+	d = memory_new(1, sizeof(*d));
+	d->place = request->place;
+	d->from = (struct mir_word){memory_copy(before->from.text), request->place};
+	d->to = (struct mir_word){memory_copy(before->to.text), request->place};
+	measuring_settle(&d->measuring, &before->measuring);
+	measuring_settle(&d->measuring, &request->measuring);
+	request_settle(d, before);
+	request_settle(d, request);
+	probe->defined = d;
+	probe_check(probes, probe, request);
+	destination_settle(probes, probe, request);
+	if (request->n_faults > 0) {
+		probe->defined = before;
+		request_free(d);
+		return;
+	}
+	request_free(before);
+	if (!anew)
+		return;
+	probe_end(probes, probe);
+	series_make(probe);
+	if (probe->flushed && probe->wanted)
+		probe_begin(probes, probe, request);
+}
+
+void probe_free(struct probes *probes, struct probe *probe)
+{
+	views_leave(probe, NULL, 0);
+	probe_reset(probe);
+	free(probe->series);
+	request_free(probe->defined);
+	if (probe->fd >= 0)
+		close(probe->fd);
+	TAILQ_REMOVE(&probes->list, probe, link);
+	probes->n--;
+	free(probe);
+}
