@@ -122,6 +122,7 @@ static size_t random_tuples(uint64_t *random, struct mir_tuple *tuples)
 {
 	static const char *const ids[] = {"a", "b", "c"};
 	size_t n = 1 + random_below(random, 24);
+	uint64_t said_ids = random_below(random, 1 << 15);
 
 	for (size_t i = 0; i < n; i++) {
 		struct mir_tuple *t = &tuples[i];
@@ -134,7 +135,9 @@ static size_t random_tuples(uint64_t *random, struct mir_tuple *tuples)
 			if (i > 0 && random_below(random, 3))
 				continue;
 			t->id[k] = said || i == 0 ? ids[random_below(random, 3)] : NULL;
-			t->as_requested[k] = t->id[k] && random_below(random, 3) == 0;
+			/* an id is the request's, or is not */
+			t->as_requested[k] =
+				t->id[k] && said_ids >> (3 * k + (unsigned)(t->id[k][0] - 'a')) & 1;
 		}
 		if (i > n / 2 && random_below(random, 4) == 0)
 			t->probe = "p2";

@@ -195,6 +195,234 @@ wrong_usage_is_said() {
 		tap_says 2 'nowhere: No such file' evspace mir nowhere
 }
 
+# asks OPTIONS...: evspace mir answers what ask() says, one by one, into `asked`.
+asks() {
+	rm -f questions asked
+	mkfifo questions && touch asked || return
+	evspace mir - "$@" <questions >asked 2>asks.err &
+	echo $! >"$bed_dir/pids/asks"
+	exec 3>questions
+}
+
+# ask DOCUMENT PATTERN: its answer, which is $answer, is like that, and valid.
+ask() {
+	local before
+
+	before=$(wc -l <asked)
+	printf '%s\n' "$1" >&3
+	bed_until has_lines $((before + 1)) || { cat asks.err; return 1; }
+	answer=$(tail -n 1 asked)
+	grep -qE -e "$2" <<<"$answer" && xmllint --nonet --noout --schema "$schema" - <<<"$answer" 2>xmllint.err ||
+		{ cat xmllint.err; echo "no $2: $answer"; return 1; }
+}
+
+has_lines() {
+	[ "$(wc -l <asked)" -ge "$1" ]
+}
+
+# value ID [ACTION [CHANGES]]
+value() {
+	ask "<ctrlreq action=\"${2-VALUE}\"><probe id=\"$1\"/>${3-}</ctrlreq>" '^<measurement'
+}
+
+asks_end() {
+	exec 3>&-
+	bed_until bed_gone "$(bed_pid asks)" && [ ! -s asks.err ] || { cat asks.err; return 1; }
+}
+
+instr() {
+	ask "<instrreq activated=\"true\" flush=\"true\">$1</instrreq>" '^<probe id="p[0-9]+"/>$'
+}
+
+# What probes say of a whole program, which begins after them, is what its events say.
+measured_is_what_happened() {
+	local node each='<measuring><aggregate function="SUM"/><aggregate function="MAXIMUM"/><aggregate function="MINIMUM"/><aggregate function="AVERAGE"/><aggregate function="VARIANCE"/></measuring>'
+
+	node=$(evspace status | sed -n '1s/agent \([^ ]*\) of.*/\1/p')
+	asks --wait --run wt &&
+		instr "<codeRegion from='MPI_Isend'/><metric name='WC_TIME'/><metric name='CALLS'/>$each" &&
+		instr '<metric name="NET_BYTES_SEND"/><metric name="NET_BYTES_RECV"/><metric name="CALLS"/><process id="*"><thread id="*"/></process>' &&
+		instr '<codeRegion from="MPI_Allreduce"/><metric name="WC_TIME"/><metric name="NET_SEND"/>' &&
+		instr '<codeRegion from="collective"/><metric name="CALLS"/><measuring interval="20"/><node id="/local/'"$node"'"/><communicator id="?"/>' &&
+		instr '<metric name="NET_SEND"/><metric name="NET_BYTES_SEND"/><site id="/local"/><process id="/local/vm/rank1"/>' || return
+	bed_start wt evspace run --run wt -- mpirun -np 3 "$top_builddir/tests/apps/windtunnel" --threads 2 --steps 150
+	bed_wait wt && bed_ended wt 0 || return
+	for id in 1 2 3 4 5; do
+		value "p$id" || return
+		echo "$answer" >"value-$id"
+	done
+	asks_end && ! grep -q overwritten value-* &&
+		evspace events --run wt --backlog --until-end --json >events 2>err && grep -q ' 0 lost' err || return
+	/usr/bin/python3 - <<-'EOF'
+		import json, statistics, xml.etree.ElementTree as ET
+		calls = [json.loads(l) for l in open('events')]
+		calls = [c for c in calls if c['type'] == 'tuple']
+		done = [c for c in calls if c['completion']]
+		calls = [c for c in calls if not c['completion']]
+		thread = lambda c: c['name'].rsplit('/', 1)[0]
+		ms = lambda c: (c['end_ns'] - c['start_ns']) / 1e6
+		def values(n): return [m for m in ET.parse('value-%d' % n).iter('measurement') if 'value' in m.attrib]
+		def near(a, b, off): return abs(float(a) - b) <= off
+
+		isends = [c for c in calls if c['op'] == 'MPI_Isend']
+		v = values(1)
+		times = [ms(c) for c in isends]
+		most = max(isends, key=ms)
+		assert len(v) == 10 and near(v[0].get('value'), sum(times), 1e-3 * sum(times)), ('sum', v[0].attrib, sum(times))
+		assert near(v[1].get('value'), max(times), 2e-5), ('max', v[1].attrib, most)
+		assert near(v[2].get('value'), min(times), 2e-5), ('min', v[2].attrib)
+		assert near(v[3].get('value'), statistics.mean(times), 1e-3 * statistics.mean(times))
+		assert v[1].get('threadId') == thread(most), (v[1].attrib, most)
+		assert [float(v[i].get('value')) for i in (5, 6, 7, 8, 9)] == [len(isends), 1, 1, 1, 0]
+
+		tree, threads = ET.parse('value-2').getroot(), {thread(c) for c in calls}
+		seen = set()
+		for process in tree:
+		    for t in process:
+		        name = t.get('threadId')
+		        sent = sum(c['bytes'] for c in isends if thread(c) == name)
+		        got = sum(c['bytes'] for c in done if thread(c) == name and c['op'] == 'MPI_Irecv')
+		        assert [int(m.get('value')) for m in t] == [sent, got, sum(thread(c) == name for c in calls)], (name, sent, got)
+		        assert process.get('processId') == name.rsplit('/', 1)[0]
+		        seen.add(name)
+		assert seen == threads and len(seen) == 6
+
+		last = {}
+		for c in calls:
+		    if c['op'] == 'MPI_Allreduce' and c['end_ns'] >= last.get(thread(c), c)['end_ns']:
+		        last[thread(c)] = c
+		tree = ET.parse('value-3').getroot()
+		said = {m.get('threadId'): m for m in tree.iter('measurement') if m.get('threadId')}
+		assert set(said) == set(last), (set(said), set(last))
+		for name, m in said.items():
+		    value = m.get('value') or m[0].get('value')
+		    assert near(value, ms(last[name]), 2e-5), (name, m.attrib, last[name])
+
+		n = sum(c['name'].endswith('/collective') for c in calls)
+		v = values(4)
+		assert sum(int(m.get('value')) for m in v[1:]) == n == int(v[0].get('value')), ([m.attrib for m in v], n)
+
+		v = [m.get('value') for m in values(5)]
+		of_1 = [c for c in isends if '/rank1/' in c['name']]
+		assert near(v[0], sum(times), 1e-3 * sum(times)) and int(v[1]) == sum(c['bytes'] for c in isends), v
+		assert near(v[2], sum(map(ms, of_1)), 1e-3 * sum(times)) and int(v[3]) == sum(c['bytes'] for c in of_1), v
+	EOF
+}
+
+# number: the one value of the answer.
+number() {
+	sed -n 's/^<measurement value="\([0-9.]*\)"\/>$/\1/p' <<<"$answer"
+}
+
+grows() {
+	local before=${1-0}
+
+	value "$id" && [ -n "$(number)" ] && awk -v a="$(number)" -v b="$before" 'BEGIN { exit !(a > b) }'
+}
+
+sum='<measuring><aggregate function="SUM"/></measuring>'
+
+# Probes wait for a flush, are switched, forgotten, changed, removed.
+probes_are_controlled() {
+	local before id=p1
+
+	asks --run wind && ask "<instrreq activated=\"true\"><codeRegion from=\"p2p\"/><metric name=\"CALLS\"/>$sum</instrreq>" '"p1"' &&
+		value p1 && [ "$answer" = '<measurement/>' ] &&
+		ask '<instrreq flush="true"><measuring interval="10"/></instrreq>' '^<measurement/>$' && bed_until grows &&
+		value p1 DEACTIVATE && value p1 && before=$(number) && value p1 && [ "$(number)" = "$before" ] &&
+		value p1 ACTIVATE && bed_until grows "$before" && before=$(number) &&
+		value p1 RESET && value p1 DEACTIVATE && value p1 && ! grows "$before" &&
+		value p1 ACTIVATE "<metric name=\"NET_SEND\"/><measuring interval=\"20\"><aggregate/></measuring><communicator id=\"$world\"/>" &&
+		bed_until grows && value p1 REMOVE && ask '<ctrlreq action="VALUE"><probe id="p1"/></ctrlreq>' 'no probe &quot;p1&quot;' &&
+		asks_end
+}
+
+# The report's example of section 6, about this program: two processes, each with two threads.
+threads_are_counted() {
+	local all="<metric name=\"THREAD_COUNT\"/><communicator id=\"$world\"><process id=\"*\"/></communicator>"
+	local most='<metric name="THREAD_COUNT"/><measuring><aggregate function="MAXIMUM"/></measuring>'
+
+	asks --run wind && instr "$all" && value p1 &&
+		grep -qE '^<measurement>(<measurement processId="/local/[^/]*/rank[01]" value="2"/>){2}</measurement>$' <<<"$answer" &&
+		instr "$most<communicator id=\"$world\"><process id=\"*\"/></communicator>" && value p2 &&
+		grep -qE "^<measurement communicatorId=\"$world\" processId=\"/local/[^/]*/rank[01]\" value=\"2\"/>\$" <<<"$answer" &&
+		asks_end || { echo "$answer"; return 1; }
+}
+
+# One thread of each process calls it. "?": those who do have a value; "*": all, of whoever has called it last.
+all_are_not_those_who_execute() {
+	local region='<codeRegion from="MPI_Allreduce"/><metric name="WC_TIME"/>'
+
+	asks --run wind && instr "$region<thread id=\"?\"/>" && instr "$region<thread id=\"*\"/>" &&
+		bed_until value_has p1 2 && [ "$(grep -o '/t[0-9]*"' <<<"$answer" | sort -u)" = '/t0"' ] &&
+		bed_until value_has p2 4 && [ "$(grep -o ' value="[^"]*"' <<<"$answer" | sort -u | wc -l)" -eq 1 ] &&
+		asks_end || { echo "$answer"; return 1; }
+}
+
+value_has() {
+	value "$1" && [ "$(grep -o ' value=' <<<"$answer" | wc -l)" -eq "$2" ]
+}
+
+file_has() {
+	[ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# The maximum so far, several times; and each value that is new.
+values_are_delivered() {
+	local line
+
+	mkdir out && asks --run wind --deliver "$tap_dir/out" &&
+		instr "<codeRegion from='p2p'/><metric name='WC_TIME'/><measuring delivery='100' destination='file://$tap_dir/out/most'><aggregate function='MAXIMUM'/></measuring>" &&
+		instr "<codeRegion from='p2p'/><metric name='CALLS'/><measuring delivery='-1' destination='file://$tap_dir/out/each'/><site id='/local'/>" &&
+		bed_until file_has out/most 4 && bed_until file_has out/each 3 && asks_end || return
+	while read -r line; do
+		xmllint --nonet --noout --schema "$schema" - <<<"$line" 2>xmllint.err || { cat xmllint.err; return 1; }
+	done < <(cat out/most out/each)
+	sed -n 's/.* threadId="[^"]*" value="\([0-9.]*\)"\/>$/\1/p' out/most >values
+	[ -s values ] && sort -gc values
+}
+
+# Without the folder, outside of it, through a link.
+destinations_are_below_a_folder() {
+	local document='<instrreq><metric name="CALLS"/><measuring delivery="1" destination="%s"/></instrreq>\n'
+
+	mkdir -p out && ln -s "$tap_dir" out/link
+	{
+		printf "$document" "file://$tap_dir/out/../a" "file://$tap_dir/a" "file://$tap_dir/out/link/a" "file:///etc/passwd" \
+			"http://127.0.0.1/" "file://$tap_dir/outside" "file://$tap_dir/out/%2e%2e/a"
+	} >documents
+	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<errors>' answers)" -eq 7 ] && [ ! -e a ] && [ ! -e outside ] &&
+		mir 1 --run wind <documents && [ "$(grep -c 'deliver DIR' answers)" -eq 7 ]
+}
+
+wrong_probes_are_refused() {
+	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'BLOCKED_COUNT: .*--catalogue' 'add a codeRegion' \
+		'no region &quot;c1&quot;' 'not measured yet; say the same' 'take it from a snapshot' 'no traces of events' 'no metric; write one' \
+		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'no SIR'
+		<instrreq><metric name="FOO"/></instrreq>
+		<instrreq><metric name="BLOCKED_COUNT"/></instrreq>
+		<instrreq><metric name="WC_TIME"/></instrreq>
+		<instrreq><codeRegion from="c1"/><metric name="WC_TIME"/></instrreq>
+		<instrreq><codeRegion from="p2p" to="wait"/><metric name="WC_TIME"/></instrreq>
+		<instrreq><metric name="CALLS"/><thread id="1045"/></instrreq>
+		<instrreq><metric name="CALLS"/><event/></instrreq>
+		<instrreq><thread id="*"/></instrreq>
+		<ctrlreq action="VALUE"><probe id="p9"/></ctrlreq>
+		<instrreq><metric name="CALLS"/><measuring interval="99999999999999999999"/></instrreq>
+		<instrreq><codeRegion from="p2p"/><metric name="CALLS"/><thread id="*"/></instrreq>
+		<sirreq><resource in="file:///a.c"/></sirreq>
+	EOF
+}
+
+wind_begins() {
+	bed_start wind evspace run --run wind -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --threads 2 --seconds 600 --pause 5 --check 10
+	bed_until wind_blows && world=$(sed -n 's/.*communicator id="\([0-9a-f]*\)".*/\1/p' answers) && [ "${#world}" -eq 8 ]
+}
+
+wind_blows() {
+	mir 0 --run wind <<<'<snapshotreq/>' && [ "$(count '//node//thread')" -eq 4 ]
+}
+
 stuck_begins || exit 99
 tap_case "a snapshot has the sites, nodes, processes, threads and communicators of a program" snapshot_is_the_program
 tap_case "names are there where they are asked for" names_only_where_asked
@@ -206,7 +434,17 @@ tap_case "a document that is not well formed does not spoil the next one" as_the
 tap_case "document types, and what they lead to, are refused" document_types_are_off
 tap_memory "documents that are too large are refused in little memory" large_ones_take_bounded_memory
 tap_case "a run that is not there is said" no_run_is_said
+bed_kill INT stuck
+tap_case "values of probes are what events say" measured_is_what_happened
 tap_case "wrong usage is said" wrong_usage_is_said
+wind_begins || exit 99
+tap_case "probes wait for a flush, are switched, reset, changed and removed" probes_are_controlled
+tap_case "the report's example: threads of the processes of a communicator" threads_are_counted
+tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
+tap_case "values are delivered to files" values_are_delivered
+tap_case "destinations are below the folder that was said" destinations_are_below_a_folder
+tap_case "what cannot be measured is refused" wrong_probes_are_refused
+tap_case "the catalogue says what is measured" tap_says 0 '^NET_SEND  *ms .*cost: ' evspace mir --catalogue
 if /usr/bin/python3 -c 'import xmlschema' 2>/dev/null; then
 	tap_case "another validator takes the schema" schema_is_one
 else

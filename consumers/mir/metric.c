@@ -16,7 +16,7 @@
 	"MPI_Irecv|MPI_Imrecv|MPI_Recv_init|MPI_Precv_init|MPI_Sendrecv|MPI_Sendrecv_replace|" \
 	"MPI_Isendrecv|MPI_Isendrecv_replace"
 
-#define TOTALS "a wave a fifth of a second while active; one total a thread and communicator"
+#define TOTALS "five waves a second while active, of totals; of all calls for single executions"
 #define JAVA   "of Java's virtual machine: EventSpace watches MPI and PVM"
 
 static const struct metric metrics[] = {

@@ -62,6 +62,8 @@ static const struct option_row mir_rows[] = {
 		 "file://DIR/..."},
 	{"linger", "TIME", OPTION_TIME, .at = offsetof(struct mir, linger_ns),
 	 .help = "deliver values for so long after the last document"},
+	{"wait", NULL, OPTION_ONE, .at = offsetof(struct mir, common.look.wait),
+	 .help = "the run need not exist yet"},
 	{"catalogue", .at = offsetof(struct mir, catalogue),
 	 .help = "print the metrics that there are, and end"},
 	{0},

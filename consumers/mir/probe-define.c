@@ -78,6 +78,11 @@ void request_settle(struct mir_request *to, const struct mir_request *from)
 
 /* ---- checked ---- */
 
+bool probe_is_of_executions(const struct probe *probe)
+{
+	return probe->defined->from.text && probe->defined->measuring.interval == 0;
+}
+
 static void region_check(struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;

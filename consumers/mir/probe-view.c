@@ -101,33 +101,28 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 	free(name);
 }
 
-/* For each series and part that has the view. */
-static void records_take(struct probe_view *v, void (*take)(struct probe_series *, const void *),
-			 const char *op, const void *record)
+/* For each series and part that has the view: a total, or else an event. */
+static void record_take(struct probe_view *v, const struct evspace_total *total,
+			const struct evspace_event *event)
 {
+	const char *op = total ? total->op : event->op;
 	struct probe *p;
 
 	TAILQ_FOREACH (p, &v->probes->list, link) {
 		for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
 			struct probe_series *s = &p->series[i / METRIC_PARTS];
+			const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
 
-			if (s->views[i % METRIC_PARTS] != v ||
-			    !is_meant(p, &s->metric->parts[i % METRIC_PARTS], op))
+			if (s->views[i % METRIC_PARTS] != v || !is_meant(p, part, op) ||
+			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
 				continue;
-			take(s, record);
+			if (total)
+				total_add(s, total);
+			else
+				event_add(s, event);
 			p->fresh = true;
 		}
 	}
-}
-
-static void total_take(struct probe_series *s, const void *total)
-{
-	total_add(s, total);
-}
-
-static void event_take(struct probe_series *s, const void *event)
-{
-	event_add(s, event);
 }
 
 static void loss_take(struct probe_view *v, uint64_t lost)
@@ -147,11 +142,11 @@ static void wave_take(struct probe_view *v)
 	struct evspace_counts counts;
 
 	while (evspace_total(v->client, &total))
-		records_take(v, total_take, total.op, &total);
+		record_take(v, &total, NULL);
 	evspace_rewind(v->client);
 	while (evspace_event(v->client, &event))
 		if (!(event.flags & (EVSPACE_RUNNING | EVSPACE_REGION)))
-			records_take(v, event_take, event.op, &event);
+			record_take(v, NULL, &event);
 	evspace_counts(v->client, &counts);
 	if (counts.lost > v->lost)
 		loss_take(v, counts.lost - v->lost);
@@ -202,11 +197,14 @@ void probes_settle(struct probes *probes)
 
 static struct probe_view *view_open(struct probes *probes, const char *define)
 {
+	bool calls = strcmp(define, PROBE_VIEW_CALLS) == 0;
 	struct evspace_options options = {.run = probes->look->run,
-					  .define = define,
+					  .view = calls ? PROBE_VIEW_CALLS : NULL,
+					  .define = calls ? NULL : define,
 					  .rate_hz = RATE_HZ,
 					  .deadline_ms = DEADLINE_MS,
-					  .hurry = 1};
+					  .hurry = 1,
+					  .wait = probes->look->wait};
 	struct probe_view *v = memory_new(1, sizeof(*v));
 
 	v->probes = probes;

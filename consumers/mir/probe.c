@@ -11,11 +11,6 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-bool probe_is_of_executions(const struct probe *probe)
-{
-	return probe->defined->from.text && probe->defined->measuring.interval == 0;
-}
-
 struct probe *probe_find(struct probes *probes, const char *id)
 {
 	struct probe *p;
@@ -66,24 +61,20 @@ static uint64_t due_after(uint64_t ms)
 	return ms > 0 ? clock_mono_ns() + ms * 1000000 : 0;
 }
 
-/* The definition of the view that has what a part of a metric needs. Totals are by operation, so
- * that all probes share them; the last call is that of some operations, and its view is this
- * probe's alone. */
+/* The view that has what a part of a metric needs, which all probes share: totals by operation, or
+ * all calls where the last one counts. A consumer has few views of its own, and `events` is none of
+ * them. */
 static void definition_write(char *text, size_t room, const struct probe *p, const struct metric *m,
 			     const struct metric_part *part)
 {
-	const char *what = m->what == METRIC_BYTES ? "bytes" : "duration";
-	const char *of = part->completions ? "channel=completion" : "channel!=completion";
-
-	if (!probe_is_of_executions(p) || p->defined->measuring.n_functions > 0)
-		snprintf(text, room,
-			 "read stream; element filter %s; thread reduce sum of %s by op by comm",
-			 of, what);
+	if (probe_is_of_executions(p) && p->defined->measuring.n_functions == 0)
+		snprintf(text, room, PROBE_VIEW_CALLS);
 	else
-		snprintf(text, room, "read stream; element filter %s %s%s%s%s; thread reduce last",
-			 part->completions ? of : "", part->ops ? "op=" : "",
-			 part->ops ? part->ops : "",
-			 p->op ? " op=" : " channel=", p->defined->from.text);
+		snprintf(text, room,
+			 "read stream; element filter channel%s=completion; thread reduce sum of "
+			 "%s by op by comm",
+			 part->completions ? "" : "!",
+			 m->what == METRIC_BYTES ? "bytes" : "duration");
 }
 
 /* Leave views, those that it measures by and those it was to. */

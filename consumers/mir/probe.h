@@ -86,6 +86,9 @@ struct probe *probe_find(struct probes *probes, const char *id);
 
 /* ---- probe-view.c ---- */
 
+/** The view of all calls, which has no definition. */
+#define PROBE_VIEW_CALLS "events"
+
 /** A view that probes share; it is open while one of them has it. */
 struct probe_view;
 

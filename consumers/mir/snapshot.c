@@ -221,8 +221,11 @@ static int view_take(struct snapshot *s, struct evspace_connection *connection,
 		     void (*take)(struct snapshot *, struct evspace_client *),
 		     struct mir_request *request)
 {
-	struct evspace_options options = {
-		.run = look->run, .view = view, .deadline_ms = DEADLINE_MS, .rate_hz = 1};
+	struct evspace_options options = {.run = look->run,
+					  .view = view,
+					  .deadline_ms = DEADLINE_MS,
+					  .rate_hz = 1,
+					  .wait = look->wait};
 	struct mir_look l = {.client = NULL};
 	int rc = 0;
 
