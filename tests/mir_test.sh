@@ -261,18 +261,22 @@ measured_is_what_happened() {
 		calls = [c for c in calls if not c['completion']]
 		thread = lambda c: c['name'].rsplit('/', 1)[0]
 		ms = lambda c: (c['end_ns'] - c['start_ns']) / 1e6
-		def values(n): return [m for m in ET.parse('value-%d' % n).iter('measurement') if 'value' in m.attrib]
+		# what an element has of those around it, it has itself
+		def opened(m, said):
+		    said = {**said, **m.attrib}
+		    return ([said] if 'value' in m.attrib else []) + [t for c in m for t in opened(c, said)]
+		def values(n): return opened(ET.parse('value-%d' % n).getroot(), {})
 		def near(a, b, off): return abs(float(a) - b) <= off
 
 		isends = [c for c in calls if c['op'] == 'MPI_Isend']
 		v = values(1)
 		times = [ms(c) for c in isends]
 		most = max(isends, key=ms)
-		assert len(v) == 10 and near(v[0].get('value'), sum(times), 1e-3 * sum(times)), ('sum', v[0].attrib, sum(times))
-		assert near(v[1].get('value'), max(times), 2e-5), ('max', v[1].attrib, most)
-		assert near(v[2].get('value'), min(times), 2e-5), ('min', v[2].attrib)
+		assert len(v) == 10 and near(v[0].get('value'), sum(times), 1e-3 * sum(times)), ('sum', v[0], sum(times))
+		assert near(v[1].get('value'), max(times), 2e-5), ('max', v[1], most)
+		assert near(v[2].get('value'), min(times), 2e-5), ('min', v[2])
 		assert near(v[3].get('value'), statistics.mean(times), 1e-3 * statistics.mean(times))
-		assert v[1].get('threadId') == thread(most), (v[1].attrib, most)
+		assert v[1].get('threadId') == thread(most), (v[1], most)
 		assert [float(v[i].get('value')) for i in (5, 6, 7, 8, 9)] == [len(isends), 1, 1, 1, 0]
 
 		tree, threads = ET.parse('value-2').getroot(), {thread(c) for c in calls}
@@ -291,16 +295,14 @@ measured_is_what_happened() {
 		for c in calls:
 		    if c['op'] == 'MPI_Allreduce' and c['end_ns'] >= last.get(thread(c), c)['end_ns']:
 		        last[thread(c)] = c
-		tree = ET.parse('value-3').getroot()
-		said = {m.get('threadId'): m for m in tree.iter('measurement') if m.get('threadId')}
-		assert set(said) == set(last), (set(said), set(last))
-		for name, m in said.items():
-		    value = m.get('value') or m[0].get('value')
-		    assert near(value, ms(last[name]), 2e-5), (name, m.attrib, last[name])
+		v = values(3)
+		assert {m['threadId'] for m in v} == set(last), (v, set(last))
+		for m in v:
+		    assert near(m['value'], ms(last[m['threadId']]), 2e-5), (m, last[m['threadId']])
 
 		n = sum(c['name'].endswith('/collective') for c in calls)
 		v = values(4)
-		assert sum(int(m.get('value')) for m in v[1:]) == n == int(v[0].get('value')), ([m.attrib for m in v], n)
+		assert sum(int(m.get('value')) for m in v[1:]) == n == int(v[0].get('value')), (v, n)
 
 		v = [m.get('value') for m in values(5)]
 		of_1 = [c for c in isends if '/rank1/' in c['name']]

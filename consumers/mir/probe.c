@@ -151,7 +151,8 @@ static void destination_settle(struct probes *probes, struct probe *p, struct mi
 	p->fd = fd;
 }
 
-struct probe *probe_new(struct probes *probes, struct mir_request *request)
+struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
+			struct mir_request *request)
 {
 	struct probe *p;
 
@@ -162,13 +163,14 @@ struct probe *probe_new(struct probes *probes, struct mir_request *request)
 	}
 	p = memory_new(1, sizeof(*p));
 	p->fd = -1;
+	p->owner = owner;
 	p->defined = memory_new(1, sizeof(*p->defined));
 	p->defined->place = request->place;
 	p->defined->events = request->events;
 	p->defined->from = request->from;
 	p->defined->to = request->to;
 	request->from.text = request->to.text = NULL;
-	measuring_settle(&p->defined->measuring, &probes->defaults);
+	measuring_settle(&p->defined->measuring, &owner->defaults);
 	measuring_settle(&p->defined->measuring, &request->measuring);
 	request_settle(p->defined, request);
 	probe_check(probes, p, request);

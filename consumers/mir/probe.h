@@ -29,6 +29,13 @@ struct probe_cell {
 	char key[];
 };
 
+/** Who has defined probes: they end with it. */
+struct probe_owner {
+	struct mir_measuring defaults;
+	/** Gets values that have no destination: a document. */
+	void (*deliver)(struct probe_owner *owner, const char *text, size_t n);
+};
+
 /** One metric of a probe. */
 struct probe_series {
 	const struct metric *metric;
@@ -40,6 +47,7 @@ struct probe_series {
 struct probe {
 	TAILQ_ENTRY(probe) link;
 	char id[16];
+	struct probe_owner *owner;
 	struct mir_request *defined; /* what all requests have said of it */
 	uint16_t op;		     /* its region: an operation; 0: none */
 	int channel;		     /* or a group of them; -1: none */
@@ -59,7 +67,6 @@ struct probes {
 	const struct evspace_options *look;
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
-	struct mir_measuring defaults;
 	const char *folder; /* that destinations are below; NULL: none */
 	unsigned n, named;
 };
@@ -69,7 +76,8 @@ struct probes {
 bool probe_is_of_executions(const struct probe *probe);
 
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */
-struct probe *probe_new(struct probes *probes, struct mir_request *request);
+struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
+			struct mir_request *request);
 
 /** Change it by a control request, or complain. */
 void probe_change(struct probes *probes, struct probe *probe, struct mir_request *request);

@@ -50,12 +50,13 @@ static void values_write(struct probes *probes, struct probe *const *some, size_
 
 /* ---- instrumentation ---- */
 
-static void probes_flush(struct probes *probes, struct mir_request *request)
+static void probes_flush(struct probes *probes, const struct probe_owner *owner,
+			 struct mir_request *request)
 {
 	struct probe *p;
 
 	TAILQ_FOREACH (p, &probes->list, link) {
-		if (p->flushed)
+		if (p->flushed || p->owner != owner)
 			continue;
 		p->flushed = true;
 		if (p->wanted)
@@ -70,16 +71,17 @@ static bool is_of_defaults(const struct mir_request *r)
 	       r->n_entities == 0;
 }
 
-static void instrumentation_answer(struct probes *probes, struct mir_request *request, FILE *out)
+static void instrumentation_answer(struct probes *probes, struct probe_owner *owner,
+				   struct mir_request *request, FILE *out)
 {
 	struct probe *p = NULL;
 
 	if (is_of_defaults(request))
-		measuring_settle(&probes->defaults, &request->measuring);
-	else if (!(p = probe_new(probes, request)))
+		measuring_settle(&owner->defaults, &request->measuring);
+	else if (!(p = probe_new(probes, owner, request)))
 		return;
 	if (request->flush)
-		probes_flush(probes, request);
+		probes_flush(probes, owner, request);
 	if (request->n_faults > 0) {
 		if (p)
 			probe_free(probes, p);
@@ -119,7 +121,14 @@ static void probe_act(struct probes *probes, struct probe *p, struct mir_request
 	}
 }
 
-static void control_answer(struct probes *probes, struct mir_request *request, FILE *out)
+static bool only_looks(const struct mir_request *r)
+{
+	return r->action == MIR_VALUE && r->n_metrics == 0 && !r->measuring.said &&
+	       r->n_entities == 0;
+}
+
+static void control_answer(struct probes *probes, struct probe_owner *owner,
+			   struct mir_request *request, FILE *out)
 {
 	struct probe **some = calloc(request->n_probes, sizeof(struct probe *));
 
@@ -132,6 +141,12 @@ static void control_answer(struct probes *probes, struct mir_request *request, F
 				request_complain(request, &request->probes[i].place,
 						 "probe \"%s\" is here twice; leave one out",
 						 some[i]->id);
+		if (some[i] && some[i]->owner != owner && !only_looks(request))
+			request_complain(
+				request, &request->probes[i].place,
+				"probe \"%s\" is another tool's, which alone changes it; ask "
+				"for its VALUE, or define one",
+				some[i]->id);
 		if (!some[i])
 			request_complain(request, &request->probes[i].place,
 					 "no probe \"%.80s\"; take an id that was answered to an "
@@ -141,7 +156,7 @@ static void control_answer(struct probes *probes, struct mir_request *request, F
 	for (size_t i = 0; i < request->n_probes && request->n_faults == 0; i++)
 		probe_act(probes, some[i], request);
 	if (request->flush && request->n_faults == 0)
-		probes_flush(probes, request);
+		probes_flush(probes, owner, request);
 	if (request->n_faults == 0 && request->action == MIR_VALUE) {
 		probes_settle(probes);
 		values_write(probes, some, request->n_probes, request, out);
@@ -151,18 +166,19 @@ static void control_answer(struct probes *probes, struct mir_request *request, F
 	free(some);
 }
 
-void probing_answer(struct probes *probes, struct mir_request *request, FILE *out)
+void probing_answer(struct probes *probes, struct probe_owner *owner, struct mir_request *request,
+		    FILE *out)
 {
 	if (request->kind == MIR_INSTRREQ)
-		instrumentation_answer(probes, request, out);
+		instrumentation_answer(probes, owner, request, out);
 	else
-		control_answer(probes, request, out);
+		control_answer(probes, owner, request, out);
 }
 
 /* ---- by itself ---- */
 
 /* To its file: whoever reads it does not hold up the others, and may miss what it does not take. */
-static void values_deliver(struct probes *probes, struct probe *p, FILE *out)
+static void values_deliver(struct probes *probes, struct probe *p)
 {
 	struct mir_request none = {.kind = MIR_CTRLREQ};
 	char *text = NULL;
@@ -176,13 +192,12 @@ static void values_deliver(struct probes *probes, struct probe *p, FILE *out)
 		answer_errors(document, &none);
 	if (fclose(document) != 0)
 		abort();
-	if (p->fd < 0) {
-		fwrite(text, 1, n, out);
-		fflush(out);
-	} else if (write(p->fd, text, n) != (ssize_t)n) {
+	if (p->fd < 0)
+		p->owner->deliver(p->owner, text, n);
+	else if (write(p->fd, text, n) != (ssize_t)n)
 		fprintf(stderr, "evspace mir: probe %s: its destination does not take all\n",
 			p->id);
-	}
+
 	for (size_t i = 0; i < none.n_faults; i++)
 		free(none.faults[i].text);
 	free(text);
@@ -213,7 +228,7 @@ static void sample_take(struct probes *probes, struct probe *p)
 	p->fresh = true;
 }
 
-void probing_run(struct probes *probes, FILE *out)
+void probing_run(struct probes *probes)
 {
 	uint64_t now = clock_mono_ns();
 	struct probe *p;
@@ -227,7 +242,7 @@ void probing_run(struct probes *probes, FILE *out)
 			sample_take(probes, p);
 		if (is_due(&p->deliver_ns, now, m->delivery > 0 ? (uint64_t)m->delivery : 1) ||
 		    (m->delivery < 0 && p->fresh))
-			values_deliver(probes, p, out);
+			values_deliver(probes, p);
 	}
 }
 
@@ -257,4 +272,16 @@ bool probing_delivers(const struct probes *probes)
 		if (p->active && p->defined->measuring.delivery != 0)
 			return true;
 	return false;
+}
+
+void probing_leave(struct probes *probes, struct probe_owner *owner)
+{
+	struct probe *p, *next;
+
+	for (p = TAILQ_FIRST(&probes->list); p; p = next) {
+		next = TAILQ_NEXT(p, link);
+		if (p->owner == owner)
+			probe_free(probes, p);
+	}
+	measuring_fini(&owner->defaults);
 }

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace mir --listen: several tools at one socket, each with its probes; those that read nothing, send garbage, or go.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+schema=$top_srcdir/consumers/mir/mir.xsd
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+cd "$tap_dir" || exit 99
+socket=$tap_dir/mir.sock
+bed_start wind evspace run --run wind -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --threads 2 --seconds 600 --pause 5
+
+blows() {
+	[ "$(evspace mir - --run wind <<<'<snapshotreq/>' | grep -o '<thread' | wc -l)" -eq 4 ]
+}
+
+ready() {
+	grep -q "ready on unix:$socket" "$bed_dir/mir.err"
+}
+
+# tools SCRIPT: Python with tool(), which connects, and its say(DOCUMENT) and hear(): the next answer as an element.
+tools() {
+	timeout 100 /usr/bin/python3 -c '
+import socket, sys, time, xml.etree.ElementTree as ET
+class tool:
+    def __init__(self):
+        self.s = socket.socket(socket.AF_UNIX); self.s.settimeout(30); self.s.connect(sys.argv[1]); self.left = b""
+    def say(self, text):
+        self.s.sendall(text.encode() if isinstance(text, str) else text)
+    def line(self):
+        while b"\n" not in self.left:
+            more = self.s.recv(65536)
+            if not more: return None
+            self.left += more
+        line, self.left = self.left.split(b"\n", 1)
+        open("said", "ab").write(line + b"\n")
+        return line
+    def hear(self): return ET.fromstring(self.line())
+    def ask(self, text):
+        self.say(text)
+        return self.hear()
+    def probe(self, text):
+        return self.ask("<instrreq activated=\"true\" flush=\"true\">%s</instrreq>" % text).get("id")
+    def value(self, id, action="VALUE", more=""):
+        return self.ask("<ctrlreq action=\"%s\"><probe id=\"%s\"/>%s</ctrlreq>" % (action, id, more))
+calls = "<codeRegion from=\"p2p\"/><metric name=\"CALLS\"/><measuring%s><aggregate function=\"SUM\"/></measuring>"
+'"$1" "$socket"
+}
+
+each_has_its_own() {
+	tools '
+a, b = tool(), tool()
+p, q = a.probe(calls % ""), b.probe(calls % "")
+assert p and q and p != q
+while float(a.value(p).get("value", 0)) < 10: pass
+assert float(b.value(p).get("value")) >= 10, "another tool may look"
+for action in ("REMOVE", "RESET", "DEACTIVATE", "ACTIVATE"):
+    e = b.value(p, action)
+    assert e.tag == "errors" and "another tool" in e[0].text, e
+assert b.value(p, "VALUE", "<metric name=\"NET_SEND\"/>").tag == "errors"
+assert a.ask("<snapshotreq/>").tag == "snapshot"
+assert b.value(q, "REMOVE").tag == "measurement" and b.value(q).tag == "errors"
+'
+}
+
+# Its probe is not there any more, and a new tool has its own.
+probes_end_with_their_tool() {
+	tools '
+a, b = tool(), tool()
+p = a.probe(calls % "")
+assert b.value(p).tag == "measurement"
+a.s.close()
+while b.value(p).tag != "errors": pass
+'
+}
+
+# What was sent before the end is answered: twenty documents at once, in pieces.
+documents_come_in_pieces() {
+	tools '
+a = tool()
+text = "".join("<ctrlreq action=\"VALUE\"><probe id=\"no%d\"/></ctrlreq>\n" % i for i in range(20))
+for i in range(0, len(text), 7): a.say(text[i:i + 7])
+a.s.shutdown(socket.SHUT_WR)
+for i in range(20): assert "no%d" % i in a.hear()[0].text
+assert a.line() is None
+'
+}
+
+values_come_by_themselves() {
+	tools '
+a = tool()
+a.probe(calls % " delivery=\"50\"")
+values = [float(a.hear().get("value", 0)) for i in range(5)]
+assert values == sorted(values) and values[-1] > 0, values
+'
+}
+
+# It reads nothing of what it asks for, and another one is answered all the same.
+who_does_not_read_holds_up_nobody() {
+	tools '
+deaf, a = tool(), tool()
+deaf.s.settimeout(1)
+deaf.probe(calls % " delivery=\"1\"")
+try:
+    for i in range(20000): deaf.say("<snapshotreq named=\"true\"/>" * 10)
+except socket.timeout: pass
+for i in range(5): assert a.ask("<foo/>").tag == "errors"
+'
+	memory=$(awk '/VmRSS/ { print $2 }' "/proc/$(bed_pid mir)/status")
+	[ "$memory" -lt 150000 ] || tap_sanitized || { echo "$memory KiB"; return 1; }
+}
+
+garbage_is_answered() {
+	tools '
+import random
+random.seed(1)
+for i in range(50):
+    g = tool()
+    g.say(bytes(random.randrange(256) for i in range(2000)) + b"<instrreq><foo")
+    g.s.close()
+a = tool()
+assert "not well formed" in a.ask(b"\x00\xff\xfe<\x00")[0].text
+b = tool()
+assert b.ask("<snapshotreq/>").tag == "snapshot"
+'
+}
+
+answers_are_valid() {
+	local line n=0
+
+	while read -r line && [ $((n += 1)) -lt 150 ]; do
+		xmllint --nonet --noout --schema "$schema" - <<<"$line" 2>xmllint.err || { cat xmllint.err; return 1; }
+	done <said
+	[ "$n" -gt 30 ]
+}
+
+socket_is_this_users() {
+	[ "$(stat -c %a "$socket")" = 600 ] &&
+		tap_says 2 'somebody listens there already' evspace mir --listen "unix:$socket" &&
+		touch file && tap_says 2 'file: Address already in use' evspace mir --listen "unix:$tap_dir/file" && [ -e file ] &&
+		tap_says 2 'by unix:PATH alone' evspace mir --listen 127.0.0.1:7777 &&
+		tap_says 2 'say which FILE' evspace mir - --listen "unix:$tap_dir/other"
+}
+
+it_ends_when_told() {
+	bed_kill TERM mir && [ ! -e "$socket" ] && [ "$(wc -l <"$bed_dir/mir.err")" -eq 1 ] || { cat "$bed_dir/mir.err"; return 1; }
+}
+
+bed_until blows || exit 99
+bed_start mir evspace mir --listen "unix:$socket" --run wind
+bed_until ready || exit 99
+tap_case "each tool has probes of its own, and may look at those of others" each_has_its_own
+tap_case "probes end with their tool" probes_end_with_their_tool
+tap_case "documents come in pieces, and are answered when a tool sends no more" documents_come_in_pieces
+tap_case "values come by themselves" values_come_by_themselves
+tap_case "who does not read holds up nobody, and takes no memory" who_does_not_read_holds_up_nobody
+tap_case "garbage is answered" garbage_is_answered
+tap_case "answers are valid by the schema" answers_are_valid
+tap_case "the socket is this user's alone" socket_is_this_users
+tap_case "it ends when told, and leaves no socket" it_ends_when_told
+tap_done
