@@ -114,13 +114,20 @@ busy_is_traced() {
 	[ "$(busy_modes)" = '"mode":"trace"' ]
 }
 
+# Another one that would have less recorded is told who has the modes, and keeps its budget by its rate alone.
+is_refused() {
+	bed_start second evspace heartbeat --run busy --rate 10 --budget 0.05%,collect
+	bed_until grep -q 'cannot be lessened: .*modes are held by uid' "$bed_dir/second.err" &&
+		bed_kill INT second && bed_wait second || { cat "$bed_dir"/second.*; return 1; }
+}
+
 thins() {
 	bed_start busy evspace run --run busy --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 1000
 	bed_until eval 'evspace collect --run busy 2>/dev/null | grep -q "collective@world *trace *2"'
 	bed_start thin evspace heartbeat --run busy --rate 10 --budget 1%,collect
 	bed_until busy_is_thinned && bed_until grep -q 'one event in [0-9]* recorded' "$bed_dir/thin.err" &&
 		tap_says 1 'modes are held by' evspace collect --run busy --class p2p off &&
-		bed_kill INT thin && bed_wait thin && busy_is_traced || { cat "$bed_dir"/thin.*; busy_modes; return 1; }
+		is_refused && bed_kill INT thin && bed_wait thin && busy_is_traced || { cat "$bed_dir"/thin.*; busy_modes; return 1; }
 }
 
 # Its lease ends.
@@ -142,6 +149,8 @@ tap_case "without a probe each class is reduced to a part that fits, until Ctrl-
 tap_case "a budget that collecting alone exceeds: with ,collect less is recorded, until Ctrl-C" thins
 tap_case "... or until it is killed, and its lease is over" thinning_dies
 tap_case "something else behind the budget: 2" tap_says 2 'or 1%,collect' evspace heartbeat --budget 1%,all
+tap_case "... or a long number with something behind it: 2" tap_says 2 'is not a share' evspace heartbeat \
+	--budget 1.000000000000000000000000000000000000x
 tap_case "no budget: 2" tap_says 2 'it needs a budget' evspace plan
 tap_case "a time that is too short, or no lease is as long: 2" eval "tap_says 2 '100ms at least' evspace plan --budget 1% --duration 1ms &&
 	tap_says 2 '25m at least' evspace plan --budget 1% --apply --duration 2h"

@@ -170,11 +170,14 @@ killed() {
 	local status=0
 
 	map 'steer all;'
+	compgen -G '/dev/shm/vader_segment.*' >"$tap_dir/there"
 	bed_start killed timeout 60 evspace run --run killed --pathmap "$maps" -- mpirun --oversubscribe -np 5 "$apps/steered" 1000000 1
 	bed_until test -e "$EVSPACE_DIR/killed" && bed_until eval 'pgrep -f "apps/steered 1000000" >/dev/null' || return
 	bed_until eval 'compgen -G "$EVSPACE_DIR/killed/rank2.*.seg" >/dev/null' || return
 	kill -9 "$(basename "$(compgen -G "$EVSPACE_DIR/killed/rank2.*.seg")" | cut -d. -f2)"
-	bed_until bed_gone "$(bed_pid killed)" && ! pgrep -f 'apps/steered 1000000'
+	bed_until bed_gone "$(bed_pid killed)" && ! pgrep -f 'apps/steered 1000000' || return
+	compgen -G '/dev/shm/vader_segment.*' >"$tap_dir/left"
+	diff "$tap_dir/there" "$tap_dir/left"
 }
 
 tap_case "a killed rank ends the program" killed

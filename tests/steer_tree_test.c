@@ -65,7 +65,8 @@ static void others_are_not(void)
 		"barrier=99999999999999999999",
 		"barrier<=99999999999=0",
 	};
-	char deep[400] = "barrier=", *at = deep + strlen(deep);
+	char deep[4 * STEER_DEPTH_MAX + 16] = "barrier=";
+	size_t at = strlen(deep);
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		if (reads(wrong[i]))
@@ -73,7 +74,8 @@ static void others_are_not(void)
 		CU_ASSERT_FALSE(reads(wrong[i]));
 	}
 	for (unsigned i = 0; i < STEER_DEPTH_MAX + 1; i++)
-		at += sprintf(at, "%u(", i);
+		at += (size_t)snprintf(deep + at, sizeof(deep) - at, "%u(", i);
+	CU_ASSERT_TRUE_FATAL(at < sizeof(deep));
 	CU_ASSERT_FALSE(reads(deep));
 	CU_ASSERT_FALSE(reads("bcast=0;bcast=0;bcast=0;bcast=0;bcast=0;bcast=0;bcast=0;bcast=0;"
 			      "bcast=0"));

@@ -94,7 +94,8 @@ static int set_budget(void *into, const char *value, struct error *e)
 {
 	struct common *c = into;
 	const char *comma = strchr(value, ',');
-	char share[32];
+	char *share;
+	int rc;
 
 	c->look.collect = comma != NULL;
 	if (comma && strcmp(comma, ",collect") != 0)
@@ -102,8 +103,10 @@ static int set_budget(void *into, const char *value, struct error *e)
 			      "'%.60s' is not a share; write percent above 0 and up to 100, or "
 			      "1%%,collect",
 			      value);
-	snprintf(share, sizeof(share), "%.*s", comma ? (int)(comma - value) : 31, value);
-	return quantity_share(share, &c->look.budget, e);
+	share = memory_format("%.*s", comma ? (int)(comma - value) : (int)strlen(value), value);
+	rc = quantity_share(share, &c->look.budget, e);
+	free(share);
+	return rc;
 }
 
 static int set_weight(void *into, const char *value, struct error *e)

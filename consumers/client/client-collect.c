@@ -9,6 +9,7 @@
 #include "consumers/client/client.h"
 #include "consumers/client/evspace-control.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/one-in.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
 
@@ -62,35 +63,54 @@ static bool classes_take(struct client_collect *k, const struct evspace_switched
 		was = &k->was[2 * channel + (c->world != 0)];
 		if (*was == 0 && c->mode == EVSPACE_TRACE)
 			*was = 1;
-		else if (*was == 0 && c->mode > EVSPACE_ONE_IN)
+		else if (*was == 0 && c->mode > EVSPACE_ONE_IN &&
+			 c->mode <= EVSPACE_ONE_IN + (int)ONE_IN_MOST)
 			*was = (uint8_t)(1 + c->mode - EVSPACE_ONE_IN);
 		any |= *was > 0;
 	}
 	return any;
 }
 
+/* Why a host with processes of the run has not switched them: somebody else holds their modes, say.
+ * NULL: all have. One that has not answered in time is asked again. */
+static const char *refused(const struct evspace_switched *s)
+{
+	for (size_t i = 0; i < s->n_hosts; i++) {
+		const struct evspace_host_reply *h = &s->hosts[i];
+
+		if (!h->missing && h->text[0] && h->changed < h->processes)
+			return h->text;
+	}
+	return NULL;
+}
+
+static void collect_end(struct client_collect *k);
+
 static void answered(const struct evspace_reply *reply, void *arg)
 {
 	struct client_collect *k = arg;
-	char why[200];
+	const char *why = reply->why;
+	char text[200];
 	bool any;
 
 	k->question = NULL;
-	if (reply->failure == EVSPACE_FINE) {
-		any = classes_take(k, reply->switched);
-		/* the first answer says what there is */
-		collect_after(k, any && !k->lease.ms ? 0 : RENEW_S);
-		return;
-	}
 	/* a connection that is lost is made again */
 	if (reply->failure == EVSPACE_NO_CONNECTION) {
 		collect_after(k, RENEW_S);
 		return;
 	}
-	snprintf(why, sizeof(why), "%s", reply->why);
-	k->lease.ms = 0;
+	if (reply->failure == EVSPACE_FINE)
+		why = refused(reply->switched);
+	if (!why) {
+		any = classes_take(k, reply->switched);
+		/* the first answer says what there is */
+		collect_after(k, any && !k->lease.ms ? 0 : RENEW_S);
+		return;
+	}
+	snprintf(text, sizeof(text), "%s", why);
 	k->halvings = 0;
-	k->failed(k->arg, why);
+	collect_end(k); /* hosts that have switched are as before */
+	k->failed(k->arg, text);
 }
 
 /* ---- orders ---- */

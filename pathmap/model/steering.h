@@ -28,6 +28,9 @@ enum steer_kind {
 #define STEER_RULES_MAX 8u
 #define STEER_RANKS_MAX 65536u
 
+/** Most characters of all trees together: an environment string has room for 131072. */
+#define STEER_TEXT_MAX 100000u
+
 /** One statement. */
 struct steering {
 	uint32_t kinds;	     /* bits of enum steer_kind */

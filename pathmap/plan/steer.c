@@ -199,7 +199,7 @@ void steer_check(const struct pathmap *map, const struct mapfile *source,
 {
 	const struct mapping *mapping = &map->mapping;
 	struct error e;
-	char *text;
+	char *text = NULL;
 
 	if (mapping->n_steerings == 0)
 		return;
@@ -214,6 +214,11 @@ void steer_check(const struct pathmap *map, const struct mapfile *source,
 			 "`steer` is for %u ranks at most", STEER_RANKS_MAX);
 	else if (steer_text(map, &text, &e) < 0)
 		complain(diagnostics, source, mapping->steerings[0].offset, "%s", e.text);
-	else
-		free(text);
+	else if (strlen(text) > STEER_TEXT_MAX)
+		complain(diagnostics, source, mapping->steerings[0].offset,
+			 "the trees of `steer` have %zu characters; %u is the most that a program "
+			 "can be told: steer less, or place ranks that follow each other on one "
+			 "host",
+			 strlen(text), STEER_TEXT_MAX);
+	free(text);
 }

@@ -39,6 +39,7 @@ failed() {
 	exit 1
 }
 
+make -s -C "$top_builddir" tests/apps/late || failed "building the program"
 bed_begin
 bed_start agent evspace agent
 bed_until bed_ready agent || failed "the agent"

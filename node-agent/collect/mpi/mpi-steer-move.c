@@ -12,6 +12,9 @@ struct steer_library steer_mpi;
 
 #define TAG 1
 
+/* A larger room is not kept between calls. */
+#define ROOM_KEPT (1u << 20)
+
 /* ---- messages ---- */
 
 int steer_send_begin(struct steer_call *c, const void *from, int count, MPI_Datatype type, int to)
@@ -129,6 +132,15 @@ char *steer_room_make(struct steered *s, size_t n, size_t bytes)
 	s->room = room;
 	s->room_bytes = all;
 	return room;
+}
+
+void steer_room_trim(struct steered *s)
+{
+	if (s->room_bytes <= ROOM_KEPT)
+		return;
+	free(s->room);
+	s->room = NULL;
+	s->room_bytes = 0;
 }
 
 /* The parts of @span in @slots, each of @bytes. */

@@ -35,6 +35,9 @@ bool steer_is_root(const struct steer_route *route);
 /** Room for @n parts of @bytes each, valid until the next call. NULL: there is none. */
 char *steer_room_make(struct steered *s, size_t n, size_t bytes);
 
+/** After a call: give back what is too much to be kept. */
+void steer_room_trim(struct steered *s);
+
 /** Begin to send or receive the slots of @span, each of @bytes. */
 int steer_span_move(struct steer_call *c, char *slots, size_t bytes, struct steer_span span,
 		    int with, bool sends);

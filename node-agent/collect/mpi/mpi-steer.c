@@ -9,7 +9,7 @@
 
 #include "node-agent/collect/core/door.h"
 #include "node-agent/collect/mpi/mpi-calls.h"
-#include "node-agent/collect/mpi/mpi-steer-run.h"
+#include "node-agent/collect/mpi/mpi-steer-move.h"
 
 static struct steer_rules rules;
 static int key = MPI_KEYVAL_INVALID;
@@ -177,8 +177,9 @@ static bool call_begin(struct steer_call *c, enum steer_kind kind, MPI_Comm comm
 }
 
 /* The program's handler hears of an error, as if the library had found it. */
-static int call_end(MPI_Comm comm, int rc)
+static int call_end(struct steer_call *c, MPI_Comm comm, int rc)
 {
+	steer_room_trim(c->on);
 	if (rc != MPI_SUCCESS)
 		steer_mpi.Comm_call_errhandler(comm, rc);
 	return rc;
@@ -217,7 +218,7 @@ static int take_barrier(MPI_Comm comm)
 
 	if (!is_wanted(STEER_BARRIER, comm) || !call_begin(&c, STEER_BARRIER, comm, 0))
 		return steer_mpi.Barrier(comm);
-	return call_end(comm, steer_barrier(&c));
+	return call_end(&c, comm, steer_barrier(&c));
 }
 
 static int take_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm)
@@ -227,7 +228,7 @@ static int take_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_
 	if (!is_wanted(STEER_BCAST, comm) || !is_sound(count, type) || !is_member(comm, root) ||
 	    !call_begin(&c, STEER_BCAST, comm, mpi_bytes(count, type)))
 		return steer_mpi.Bcast(buffer, count, type, root, comm);
-	return call_end(comm, steer_bcast(&c, buffer, count, type, root));
+	return call_end(&c, comm, steer_bcast(&c, buffer, count, type, root));
 }
 
 static int take_reduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
@@ -237,7 +238,7 @@ static int take_reduce(const void *send, void *recv, int count, MPI_Datatype typ
 
 	if (!is_member(comm, root) || !reduction_begin(&c, STEER_REDUCE, count, type, op, comm))
 		return steer_mpi.Reduce(send, recv, count, type, op, root, comm);
-	return call_end(comm, steer_reduce(&c, send, recv, count, type, op, root));
+	return call_end(&c, comm, steer_reduce(&c, send, recv, count, type, op, root));
 }
 
 static int take_allreduce(const void *send, void *recv, int count, MPI_Datatype type, MPI_Op op,
@@ -247,7 +248,7 @@ static int take_allreduce(const void *send, void *recv, int count, MPI_Datatype 
 
 	if (!reduction_begin(&c, STEER_ALLREDUCE, count, type, op, comm))
 		return steer_mpi.Allreduce(send, recv, count, type, op, comm);
-	return call_end(comm, steer_allreduce(&c, send, recv, count, type, op));
+	return call_end(&c, comm, steer_allreduce(&c, send, recv, count, type, op));
 }
 
 /* Begin one whose members have @own, in place of which @all may say what it is. */
@@ -271,7 +272,7 @@ static int take_gather(const void *send, int count, MPI_Datatype type, void *rec
 
 	if (!is_member(comm, root) || !data_begin(&c, STEER_GATHER, &own, &all, comm, &bytes))
 		return steer_mpi.Gather(send, count, type, recv, count2, type2, root, comm);
-	return call_end(comm, steer_gather(&c, own, all, bytes, root));
+	return call_end(&c, comm, steer_gather(&c, own, all, bytes, root));
 }
 
 static int take_scatter(const void *send, int count, MPI_Datatype type, void *recv, int count2,
@@ -283,7 +284,7 @@ static int take_scatter(const void *send, int count, MPI_Datatype type, void *re
 
 	if (!is_member(comm, root) || !data_begin(&c, STEER_SCATTER, &own, &all, comm, &bytes))
 		return steer_mpi.Scatter(send, count, type, recv, count2, type2, root, comm);
-	return call_end(comm, steer_scatter(&c, own, all, bytes, root));
+	return call_end(&c, comm, steer_scatter(&c, own, all, bytes, root));
 }
 
 static int take_allgather(const void *send, int count, MPI_Datatype type, void *recv, int count2,
@@ -295,7 +296,7 @@ static int take_allgather(const void *send, int count, MPI_Datatype type, void *
 
 	if (!data_begin(&c, STEER_ALLGATHER, &own, &all, comm, &bytes))
 		return steer_mpi.Allgather(send, count, type, recv, count2, type2, comm);
-	return call_end(comm, steer_allgather(&c, own, all, bytes));
+	return call_end(&c, comm, steer_allgather(&c, own, all, bytes));
 }
 
 /* ---- life ---- */

@@ -10,8 +10,8 @@
 
 #include "pathmap/model/steering.h"
 
-/** Most levels of a tree. */
-#define STEER_DEPTH_MAX 64u
+/** Most levels of a tree: more than a map's own (PLAN_DEPTH), as the ranks of a host are another. */
+#define STEER_DEPTH_MAX 80u
 
 /** A tree of world ranks, in preorder. It may have several roots, which then meet as equals. */
 struct steer_tree {
