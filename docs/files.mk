@@ -64,6 +64,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0046-exports-read-back.md \
 	docs/decisions/0047-collectives-along-trees.md \
 	docs/decisions/0049-requests-framed-and-valid.md \
+	docs/decisions/0050-steering-by-votes.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \

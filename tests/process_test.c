@@ -31,6 +31,8 @@ static void file_is(const char *name, int32_t rank, pid_t pid, enum folder_kind 
 static void files(void)
 {
 	file_is("rank3.4711.seg", 3, 4711, FOLDER_SEGMENT);
+	file_is("steering", -1, 0, FOLDER_STEERING);
+	file_is(".steering.4711", -1, 0, FOLDER_UNFINISHED);
 	file_is("residual.3.elem", -1, 0, FOLDER_ELEMENT);
 	file_is("consumer.4711.residual.3.tmp", PROCESS_CONSUMER, 4711, FOLDER_UNFINISHED);
 	file_is("t40003.4711.seg", 0x40003, 4711, FOLDER_SEGMENT);

@@ -78,7 +78,7 @@ static const char *refused(const struct evspace_switched *s)
 	for (size_t i = 0; i < s->n_hosts; i++) {
 		const struct evspace_host_reply *h = &s->hosts[i];
 
-		if (!h->missing && h->text[0] && h->changed < h->processes)
+		if (!h->missing && h->text[0] && !h->changed)
 			return h->text;
 	}
 	return NULL;

@@ -35,6 +35,8 @@ static const struct kind kinds[] = {
 	{"channel", 4, "what is collected of", "changes"},
 	{"elements", 8, "what elements are like,", "changes"},
 	{"definable", 1, "what consumers may define in", "changes"},
+	{"budget", 1, "what consumers may cost,", "changes"},
+	{"steer", 1, "how collectives are steered,", "changes"},
 	{"view", 4, "views", "change"},
 	{"place", 8, "where in the trees", "are changes"},
 	{"stages", 0, "what runs on", "changes with that"},

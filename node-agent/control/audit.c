@@ -76,7 +76,9 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 	else if (ask->told)
 		snprintf(buf, n, "tell run %s of a budget", run);
 	else if (properties_are(ask))
-		snprintf(buf, n, "give elements other lifetimes and modes");
+		snprintf(buf, n,
+			 "give elements other lifetimes and modes, and steer "
+			 "collectives as the map says");
 	else if (ask->lease && ask->lease->ms == 0)
 		snprintf(buf, n, "%s in run %s",
 			 ask->lease->keep ? "leave modes as they are" : "put modes back", run);

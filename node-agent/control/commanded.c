@@ -17,6 +17,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/label.h"
 #include "node-agent/store/store-run.h"
+#include "node-agent/control/steering.h"
 #include "node-agent/control/switch.h"
 #include "node-agent/control/telling.h"
 #include "node-agent/control/trials.h"
@@ -260,9 +261,11 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 		trials_carry(sessions->trials, ask, place, host, said);
 	else if (ask->discard || ask->n_lifetimes)
 		discard_carry(here, ask, place, host, said);
+	if (ask->steered)
+		steering_carry(here, ask, place, said);
 	if (ask->n_details)
 		switch_details(here, ask, place, host, said);
-	else if (!ask->told && !ask->trial && !ask->discard && !ask->n_lifetimes)
+	else if (!ask->told && !ask->trial && !ask->discard && !properties_are(ask))
 		switch_carry(here, ask, place, classes, host, said);
 	if (ask->lease)
 		trials_watch(sessions->trials);

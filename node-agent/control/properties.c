@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes the command that gives elements the lifetimes and modes of another map, and reads it. */
+/* Makes the command that gives runs the lifetimes, modes and steered collectives of another map,
+ * and reads it. */
 #include "node-agent/control/properties.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/plan/rules.h"
+#include "pathmap/plan/steer.h"
 #include "tree/data/span.h"
 
 /* ---- the command ---- */
@@ -80,19 +83,44 @@ static void rule_add(Evspace__SwitchAsk *ask, const struct element_rule *rule, u
 		detail_add(ask, memory_copy(rule->pattern), rule->says.mode);
 }
 
+/* The rules of @to, if @from has others; for the caller to free(). */
+static char *steering_new(const struct pathmap *from, const struct pathmap *to)
+{
+	char *was = NULL, *is = NULL;
+
+	/* they can be made: the maps are valid */
+	(void)steer_text(from, &was, NULL);
+	(void)steer_text(to, &is, NULL);
+	if (strcmp(was ? was : "", is ? is : "") != 0) {
+		free(was);
+		return is ? is : memory_copy("");
+	}
+	free(was);
+	free(is);
+	return NULL;
+}
+
 Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pathmap *to)
 {
 	unsigned of = (rules_differ(from, to, RULES_LIFETIME) ? RULES_LIFETIME : 0) |
 		      (rules_differ(from, to, RULES_MODE) ? RULES_MODE : 0);
 	const struct element_rule *rules;
 	const char *const *channels;
+	char *steering = steering_new(from, to);
 	Evspace__SwitchAsk *ask;
 	size_t n;
 
-	if (!of)
+	if (!of && !steering)
 		return NULL;
 	ask = memory_new(1, sizeof(*ask));
 	evspace__switch_ask__init(ask);
+	if (steering) {
+		ask->steered = memory_new(1, sizeof(*ask->steered));
+		evspace__steered__init(ask->steered);
+		ask->steered->rules = steering;
+	}
+	if (!of)
+		return ask;
 	n = pathmap_channels(&channels);
 	for (size_t i = 0; i < n; i++)
 		channel_add(ask, from, to, channels[i], of);
@@ -106,7 +134,7 @@ Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pa
 
 bool properties_are(const Evspace__SwitchAsk *ask)
 {
-	return ask->n_lifetimes > 0 || ask->n_details > 0;
+	return ask->n_lifetimes > 0 || ask->n_details > 0 || ask->steered;
 }
 
 bool properties_mean(const Evspace__SwitchAsk *ask, const char *run, const char *of)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Properties of elements that exist already: the command by which they get those of a map that was
- * applied, and what it says of a name. */
+/* Properties of what runs already: the command by which elements get those of a map that was
+ * applied, and programs its steered collectives, and what it says of a name. */
 #ifndef EVSPACE_CONTROL_PROPERTIES_H
 #define EVSPACE_CONTROL_PROPERTIES_H
 
@@ -12,7 +12,8 @@
 
 /**
  * The command with all lifetimes and modes for elements of which @to says one in another way than
- * @from; NULL: there are none. Channels of which neither says anything special stay as they were
+ * @from, and with its rules of steered collectives if they are others; NULL: all is the same.
+ * Channels of which neither says anything special stay as they were
  * switched. Free it with evspace__switch_ask__free_unpacked().
  */
 Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pathmap *to);

@@ -87,6 +87,8 @@ struct folder_file folder_file(const char *name)
 	}
 	if (name[0] == '.' || ends_in(name, UNFINISHED_SUFFIX)) {
 		file.kind = FOLDER_UNFINISHED;
+	} else if (strcmp(name, STEERING_FILE) == 0) {
+		file.kind = FOLDER_STEERING;
 	} else if (ends_in(name, CURSOR_SUFFIX)) {
 		file.kind = FOLDER_CURSOR;
 	} else if (ends_in(name, MIRROR_SUFFIX)) {

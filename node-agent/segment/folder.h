@@ -16,14 +16,18 @@
 #define MIRROR_SUFFIX  ".mirror"
 #define ELEMENT_SUFFIX ".elem"
 
+/** The file with rules of steered collectives that were put into effect after the run's start. */
+#define STEERING_FILE "steering"
+
 /** The kind of a file in a run's folder, by its name. */
 enum folder_kind {
-	FOLDER_OTHER,	/* not ours: left alone */
-	FOLDER_SEGMENT, /* "rankR.PID.seg", "tTID.PID.seg", "agent.PID.seg", "consumer.PID.seg" */
-	FOLDER_REFUSED, /* "rankR.PID.refused-REASON" */
-	FOLDER_MIRROR,	/* "rankR.PID.HASH.mirror": of another node's process */
-	FOLDER_CURSOR,	/* "*.cursor" of an agent */
-	FOLDER_ELEMENT, /* "NAME.elem": a program's element; in use while it is locked */
+	FOLDER_OTHER,	 /* not ours: left alone */
+	FOLDER_SEGMENT,	 /* "rankR.PID.seg", "tTID.PID.seg", "agent.PID.seg", "consumer.PID.seg" */
+	FOLDER_REFUSED,	 /* "rankR.PID.refused-REASON" */
+	FOLDER_MIRROR,	 /* "rankR.PID.HASH.mirror": of another node's process */
+	FOLDER_CURSOR,	 /* "*.cursor" of an agent */
+	FOLDER_ELEMENT,	 /* "NAME.elem": a program's element; in use while it is locked */
+	FOLDER_STEERING, /* STEERING_FILE: how the run's collectives are to be steered */
 	FOLDER_UNFINISHED, /* ".*" or "*.tmp": not complete yet */
 };
 

@@ -100,6 +100,8 @@ static bool file_stays(int dir, const char *name, struct ended *run)
 	case FOLDER_CURSOR:
 		run->read |= !idle;
 		break;
+	case FOLDER_STEERING:
+		break;
 	case FOLDER_MIRROR:
 		run->in_use = true;
 		break;

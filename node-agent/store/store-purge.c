@@ -84,6 +84,16 @@ static bool cursor_over(const struct store_purge *p, int dir, const char *name,
 	return over;
 }
 
+static bool run_lives(const struct store_purge *p, const char *run)
+{
+	const struct store_segment *s;
+
+	TAILQ_FOREACH (s, &p->store->segments, link)
+		if (s->alive && strcmp(s->run, run) == 0)
+			return true;
+	return false;
+}
+
 static bool file_over(const struct store_purge *p, int dir, const char *run, const char *name,
 		      const struct stat *st)
 {
@@ -110,6 +120,8 @@ static bool file_over(const struct store_purge *p, int dir, const char *run, con
 			return mirror_over(p, &known->mirror->mirror);
 		return p->force || age_of(st) >= p->older_than;
 	}
+	if (file.kind == FOLDER_STEERING && !p->force && run_lives(p, run))
+		return false;
 	/* nobody will finish it, and it is as large as a segment */
 	if (file.kind == FOLDER_UNFINISHED && file.pid > 0 && !folder_maker_exists(&file))
 		return p->force || folder_file_is_idle(dir, name);

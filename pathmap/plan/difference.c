@@ -251,8 +251,8 @@ static void steer_compare(struct difference_walk *w)
 	if (steer_text(w->from, &from, NULL) == 0 && steer_text(w->to, &to, NULL) == 0 &&
 	    strcmp(from ? from : "", to ? to : "") != 0)
 		differ(w, "steer", "collectives", from ? from : "", to ? to : "",
-		       memory_format("collectives are steered along %s instead of %s, for what "
-				     "starts later",
+		       memory_format("collectives are steered along %s instead of %s, as soon as "
+				     "the ranks of a communicator agree",
 				     to ? to : "nothing", from ? from : "nothing"));
 	free(from);
 	free(to);

@@ -84,7 +84,6 @@ void mpi_init_end(struct collect_caller caller, struct tuple *t, int rc)
 
 void mpi_finished(void)
 {
-	mpi_steer_end();
 	member_finished();
 	/* stop collecting, as MPI must not be called after MPI_Finalize */
 	collect_finish();

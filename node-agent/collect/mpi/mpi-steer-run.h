@@ -6,9 +6,11 @@
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
 
 #include "node-agent/collect/mpi/mpi-comm.h"
-#include "node-agent/collect/mpi/steer-tree.h"
+#include "node-agent/collect/mpi/steer-set.h"
 
 /** Functions of the library that steering needs, by their PMPI_ names. */
 #define STEER_FUNCTIONS(X)      \
@@ -23,7 +25,9 @@
 	X(Comm_set_attr)        \
 	X(Comm_set_errhandler)  \
 	X(Comm_split)           \
+	X(Finalize)             \
 	X(Gather)               \
+	X(Iallreduce)           \
 	X(Irecv)                \
 	X(Isend)                \
 	X(Op_commutative)       \
@@ -34,25 +38,42 @@
 	X(Type_get_extent)      \
 	X(Type_get_true_extent) \
 	X(Unpack)               \
+	X(Wait)                 \
 	X(Waitall)              \
 	X(Waitany)
 
 struct steer_library {
 #define STEER_MEMBER(name) __typeof__(PMPI_##name) *name;
 	STEER_FUNCTIONS(STEER_MEMBER)
-	MPI_Op op_null;
+	MPI_Op op_null, op_min;
+	MPI_Datatype int64;
 	MPI_Errhandler errors_return;
 };
 
 extern struct steer_library steer_mpi;
 
+/** Rules as they are for one communicator. */
+struct steer_way {
+	struct steer_set *set;			    /* NULL: there are none */
+	struct steer_route routes[STEER_RULES_MAX]; /* n 0: the rule is not for it */
+};
+
 /** A communicator whose collectives are steered. One of its members' threads uses it at a time
  * (MPI-3.1 5.13). */
 struct steered {
-	MPI_Comm shadow; /* of the same members, for messages; MPI_COMM_NULL: none is needed */
-	struct steer_route routes[STEER_RULES_MAX]; /* n 0: the rule is not for it */
-	MPI_Request *requests;			    /* two for each member */
-	int *of;				    /* and whom each one is of */
+	LIST_ENTRY(steered) link;
+	MPI_Comm shadow; /* of the same members, for messages; MPI_COMM_NULL: it is left alone */
+	int n, me;
+	bool is_world;
+	int n_routes;	       /* at its first call */
+	struct steer_way now;  /* in force on all members */
+	struct steer_way next; /* that is voted about */
+	uint32_t calls;	       /* that could be steered */
+	bool votes;
+	MPI_Request vote;
+	int64_t said[2], heard[2]; /* the name of a set, and its complement: the least of each */
+	MPI_Request *requests;	   /* two for each member */
+	int *of;		   /* and whom each one is of */
 	char *room;
 	size_t room_bytes;
 };

@@ -3,148 +3,18 @@
 #include "node-agent/collect/mpi/mpi-steer.h"
 
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "node-agent/collect/core/door.h"
+#include "node-agent/collect/core/settings.h"
 #include "node-agent/collect/mpi/mpi-calls.h"
+#include "node-agent/collect/mpi/mpi-steer-comm.h"
 #include "node-agent/collect/mpi/mpi-steer-move.h"
+#include "tree/data/op-table.h"
 
-static struct steer_rules rules;
-static int key = MPI_KEYVAL_INVALID;
-static _Atomic bool is_on; /* between MPI_Init and MPI_Finalize of a world that rules are about */
-
-/* ---- communicators ---- */
-
-/* Only this communicator is steered, not its duplicates (MPI-3.1 6.7.2). */
-static int state_copy(MPI_Comm comm, int keyval, void *extra, void *from, void *to, int *flag)
-{
-	(void)comm;
-	(void)keyval;
-	(void)extra;
-	(void)from;
-	(void)to;
-	*flag = 0;
-	return MPI_SUCCESS;
-}
-
-static void steered_free(struct steered *s)
-{
-	for (unsigned i = 0; i < rules.n; i++)
-		steer_route_fini(&s->routes[i]);
-	free(s->requests);
-	free(s->of);
-	free(s->room);
-	free(s);
-}
-
-/* The communicator is being freed, which is collective. */
-static int state_free(MPI_Comm comm, int keyval, void *state, void *extra)
-{
-	struct steered *s = state;
-
-	(void)comm;
-	(void)keyval;
-	(void)extra;
-	if (is_on && s->shadow != mpi.comm_null)
-		steer_mpi.Comm_free(&s->shadow);
-	steered_free(s);
-	return MPI_SUCCESS;
-}
-
-/* The world ranks of all members. False: one is of another world. */
-static bool members_find(MPI_Comm comm, int32_t *world, int n)
-{
-	MPI_Group group, all;
-	int *ranks = calloc((size_t)n, sizeof(*ranks));
-	bool right = false;
-
-	if (!ranks || mpi.Comm_group(comm, &group) != MPI_SUCCESS) {
-		free(ranks);
-		return false;
-	}
-	for (int i = 0; i < n; i++)
-		ranks[i] = i;
-	if (mpi.Comm_group(mpi.world, &all) == MPI_SUCCESS) {
-		right = mpi.Group_translate_ranks(group, n, ranks, all, world) == MPI_SUCCESS;
-		mpi.Group_free(&all);
-	}
-	mpi.Group_free(&group);
-	for (int i = 0; i < n; i++)
-		right = right && world[i] != MPI_UNDEFINED;
-	free(ranks);
-	return right;
-}
-
-/* Make the routes of all rules that are for @comm. Returns whether there are any. */
-static bool routes_make(struct steered *s, MPI_Comm comm, int n, int me)
-{
-	int32_t *world = calloc((size_t)n, sizeof(*world));
-	bool any = false;
-
-	if (world && members_find(comm, world, n)) {
-		for (unsigned i = 0; i < rules.n; i++)
-			if (!rules.items[i].world || comm == mpi.world)
-				any |= steer_route_make(&s->routes[i], &rules.items[i].tree, world,
-							n, me);
-	}
-	free(world);
-	return any;
-}
-
-/* What is known of @comm; made at its first operation that could be steered, in which all members
- * are. NULL: there is no memory. */
-static struct steered *steered_new(MPI_Comm comm)
-{
-	struct steered *s = calloc(1, sizeof(*s));
-	int inter = 1, n = 0, me = 0;
-
-	if (!s)
-		return NULL;
-	s->shadow = mpi.comm_null;
-	if (mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
-	    mpi.Comm_size(comm, &n) != MPI_SUCCESS || n < 2 ||
-	    mpi.Comm_rank(comm, &me) != MPI_SUCCESS || !routes_make(s, comm, n, me))
-		return s;
-	s->requests = calloc(2 * (size_t)n, sizeof(*s->requests));
-	s->of = calloc(2 * (size_t)n, sizeof(*s->of));
-	if (!s->requests || !s->of ||
-	    steer_mpi.Comm_split(comm, 0, me, &s->shadow) != MPI_SUCCESS) {
-		steered_free(s);
-		return NULL;
-	}
-	steer_mpi.Comm_set_errhandler(s->shadow, steer_mpi.errors_return);
-	return s;
-}
-
-static struct steered *steered_find(MPI_Comm comm)
-{
-	struct steered *s = NULL;
-	int found = 0;
-
-	if (steer_mpi.Comm_get_attr(comm, key, &s, &found) != MPI_SUCCESS)
-		return NULL;
-	if (found)
-		return s;
-	s = steered_new(comm);
-	if (s)
-		steer_mpi.Comm_set_attr(comm, key, s);
-	return s;
-}
+static bool taken; /* collectives come here */
 
 /* ---- calls ---- */
-
-/* May a call of this kind be steered at all? All members find the same. */
-static bool is_wanted(enum steer_kind kind, MPI_Comm comm)
-{
-	bool any = false;
-
-	for (unsigned i = 0; i < rules.n; i++)
-		any |= rules.items[i].kinds >> kind & 1;
-	return any && atomic_load_explicit(&is_on, memory_order_acquire) && comm != mpi.comm_null &&
-	       comm;
-}
 
 /* What is recorded of the call belongs to an operation that is recorded whole. */
 static void call_record(struct steer_call *c, MPI_Comm comm)
@@ -155,22 +25,40 @@ static void call_record(struct steer_call *c, MPI_Comm comm)
 	c->number = atomic_load_explicit(&c->at->classes.next, memory_order_relaxed) - 1;
 }
 
+/* From this call on other rules are in force: record how many. */
+static void change_record(const struct steer_call *c)
+{
+	struct tuple t;
+
+	if (!c->at)
+		return;
+	collect_fill(&t, OP_EVSPACE_STEER_NEW, c->at->id, TUPLE_NO_PEER, c->number,
+		     c->on->now.set->rules.n);
+	t.start = t.end = collect_now();
+	collect_extra(&t, &c->at->classes, CHANNEL_USER);
+}
+
 /* Is this call of @bytes for each member steered? The first rule that is for it says how. */
 static bool call_begin(struct steer_call *c, enum steer_kind kind, MPI_Comm comm, uint64_t bytes)
 {
-	*c = (struct steer_call){.on = steered_find(comm)};
-	if (!c->on || c->on->shadow == mpi.comm_null)
-		return false;
-	for (unsigned i = 0; i < rules.n; i++) {
-		const struct steer_route *route = &c->on->routes[i];
+	const struct steer_rules *rules;
 
-		if (!(rules.items[i].kinds >> kind & 1) || route->n == 0 ||
-		    bytes > rules.items[i].most_bytes ||
+	*c = (struct steer_call){.on = steer_comm_find(comm)};
+	if (!c->on)
+		return false;
+	call_record(c, comm);
+	if (steer_comm_turn(c->on))
+		change_record(c);
+	rules = &c->on->now.set->rules;
+	for (unsigned i = 0; i < rules->n; i++) {
+		const struct steer_route *route = &c->on->now.routes[i];
+
+		if (!(rules->items[i].kinds >> kind & 1) || route->n == 0 ||
+		    bytes > rules->items[i].most_bytes ||
 		    bytes > (uint64_t)INT_MAX / (uint64_t)route->n)
 			continue;
 		c->route = route;
-		c->in_order = rules.items[i].in_order;
-		call_record(c, comm);
+		c->in_order = rules->items[i].in_order;
 		return true;
 	}
 	return false;
@@ -204,7 +92,7 @@ static bool reduction_begin(struct steer_call *c, enum steer_kind kind, int coun
 {
 	int commutes = 0;
 
-	if (!is_wanted(kind, comm) || !is_sound(count, type) || op == steer_mpi.op_null || !op ||
+	if (!is_sound(count, type) || op == steer_mpi.op_null || !op ||
 	    !call_begin(c, kind, comm, mpi_bytes(count, type)))
 		return false;
 	if (steer_mpi.Op_commutative(op, &commutes) == MPI_SUCCESS && !commutes)
@@ -216,7 +104,7 @@ static int take_barrier(MPI_Comm comm)
 {
 	struct steer_call c;
 
-	if (!is_wanted(STEER_BARRIER, comm) || !call_begin(&c, STEER_BARRIER, comm, 0))
+	if (!call_begin(&c, STEER_BARRIER, comm, 0))
 		return steer_mpi.Barrier(comm);
 	return call_end(&c, comm, steer_barrier(&c));
 }
@@ -225,7 +113,7 @@ static int take_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_
 {
 	struct steer_call c;
 
-	if (!is_wanted(STEER_BCAST, comm) || !is_sound(count, type) || !is_member(comm, root) ||
+	if (!is_sound(count, type) || !is_member(comm, root) ||
 	    !call_begin(&c, STEER_BCAST, comm, mpi_bytes(count, type)))
 		return steer_mpi.Bcast(buffer, count, type, root, comm);
 	return call_end(&c, comm, steer_bcast(&c, buffer, count, type, root));
@@ -257,7 +145,7 @@ static bool data_begin(struct steer_call *c, enum steer_kind kind, const struct 
 {
 	const struct steer_data *said = own->at == MPI_IN_PLACE ? all : own;
 
-	if (!is_wanted(kind, comm) || !is_sound(said->count, said->type))
+	if (!is_sound(said->count, said->type))
 		return false;
 	*bytes = mpi_bytes(said->count, said->type);
 	return call_begin(c, kind, comm, *bytes);
@@ -301,6 +189,12 @@ static int take_allgather(const void *send, int count, MPI_Datatype type, void *
 
 /* ---- life ---- */
 
+static int take_finalize(void)
+{
+	steer_comms_end();
+	return steer_mpi.Finalize();
+}
+
 static bool functions_find(void)
 {
 	bool all = true;
@@ -313,15 +207,24 @@ static bool functions_find(void)
 	STEER_FUNCTIONS(STEER_FIND)
 	steer_mpi.op_null = MPI_HANDLE(MPI_OP_NULL, "ompi_mpi_op_null");
 	steer_mpi.errors_return = MPI_HANDLE(MPI_ERRORS_RETURN, "ompi_mpi_errors_return");
-	return all && steer_mpi.op_null && steer_mpi.errors_return;
+	steer_mpi.op_min = MPI_HANDLE(MPI_MIN, "ompi_mpi_op_min");
+	steer_mpi.int64 = MPI_HANDLE(MPI_INT64_T, "ompi_mpi_int64_t");
+	return all && steer_mpi.op_null && steer_mpi.errors_return && steer_mpi.op_min &&
+	       steer_mpi.int64;
 }
 
 void mpi_steer_take(void)
 {
 	const char *text = getenv("EVSPACE_STEER");
+	struct settings settings;
 
-	if (!text || !*text || !steer_rules_read(&rules, text) || !functions_find())
+	if (!text || !*text || !functions_find())
 		return;
+	settings_read(&settings);
+	taken = steer_sets_begin(text, settings.dir);
+	if (!taken)
+		return;
+	evspace_door_take("PMPI_Finalize", (void *)take_finalize);
 	evspace_door_take("PMPI_Barrier", (void *)take_barrier);
 	evspace_door_take("PMPI_Bcast", (void *)take_bcast);
 	evspace_door_take("PMPI_Reduce", (void *)take_reduce);
@@ -336,14 +239,6 @@ void mpi_steer_begin(void)
 	MPI_Comm parents = mpi.comm_null;
 
 	/* worlds that were spawned are in no map */
-	if (rules.n == 0 || key != MPI_KEYVAL_INVALID ||
-	    mpi.Comm_get_parent(&parents) != MPI_SUCCESS || parents != mpi.comm_null ||
-	    steer_mpi.Comm_create_keyval(state_copy, state_free, &key, NULL) != MPI_SUCCESS)
-		return;
-	atomic_store_explicit(&is_on, true, memory_order_release);
-}
-
-void mpi_steer_end(void)
-{
-	is_on = false;
+	if (taken && mpi.Comm_get_parent(&parents) == MPI_SUCCESS && parents == mpi.comm_null)
+		(void)steer_comms_begin();
 }

@@ -13,8 +13,7 @@
 /** When this library is loaded, before wrappers are resolved: take over what EVSPACE_STEER says. */
 void mpi_steer_take(void);
 
-/** After MPI_Init, and before MPI_Finalize. */
+/** After MPI_Init. */
 void mpi_steer_begin(void);
-void mpi_steer_end(void);
 
 #endif

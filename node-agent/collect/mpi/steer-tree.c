@@ -279,15 +279,16 @@ static void children_take(const struct route_making *m, struct steer_route *rout
 	route->n_own = route->n_children - roots;
 }
 
-bool steer_route_make(struct steer_route *route, const struct steer_tree *tree,
-		      const int32_t *world, int32_t n, int32_t me)
+int steer_route_make(struct steer_route *route, const struct steer_tree *tree, const int32_t *world,
+		     int32_t n, int32_t me)
 {
 	/* six tables of members in the route, four for making it, one by world rank */
 	size_t each = (size_t)n;
 	int32_t *tables = calloc(6 * each, sizeof(*tables));
 	int32_t *making = calloc(3 * each + tree->n + STEER_RANKS_MAX, sizeof(*making));
 	struct route_making m = {.tree = tree};
-	bool right = n > 0 && me >= 0 && me < n && tables && making;
+	bool is_memory = tables && making;
+	bool right = n > 0 && me >= 0 && me < n && is_memory;
 
 	*route = (struct steer_route){.n = n, .me = me};
 	if (right) {
@@ -314,7 +315,7 @@ bool steer_route_make(struct steer_route *route, const struct steer_tree *tree,
 		*route = (struct steer_route){0};
 	}
 	free(making);
-	return right;
+	return right ? 1 : is_memory ? 0 : -1;
 }
 
 void steer_route_fini(struct steer_route *route)

@@ -10,7 +10,8 @@
 
 #include "pathmap/model/steering.h"
 
-/** Most levels of a tree: more than a map's own (PLAN_DEPTH), as the ranks of a host are another. */
+/** Most levels of a tree: more than a map's own (PLAN_DEPTH), as the ranks of a host are another.
+ */
 #define STEER_DEPTH_MAX 80u
 
 /** A tree of world ranks, in preorder. It may have several roots, which then meet as equals. */
@@ -62,10 +63,10 @@ struct steer_route {
 	int32_t n_own; /* children that are no roots: the first of these */
 };
 
-/** Make the route of @me among members of world ranks @world[0, n). Returns false if one of them is
- * not in the tree, or there is no memory; then there is nothing to free. */
-bool steer_route_make(struct steer_route *route, const struct steer_tree *tree,
-		      const int32_t *world, int32_t n, int32_t me);
+/** Make the route of @me among members of world ranks @world[0, n). Returns 1, 0 if one of them is
+ * not in the tree, or -1 if there is no memory; then there is nothing to free. */
+int steer_route_make(struct steer_route *route, const struct steer_tree *tree, const int32_t *world,
+		     int32_t n, int32_t me);
 void steer_route_fini(struct steer_route *route);
 
 /** My neighbour on the way to @root; -1: it is me. Members of other subtrees are beyond it. */
