@@ -63,6 +63,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0045-collecting-under-a-budget.md \
 	docs/decisions/0046-exports-read-back.md \
 	docs/decisions/0047-collectives-along-trees.md \
+	docs/decisions/0048-archives-are-merged-by-numbers.md \
 	docs/decisions/0049-requests-framed-and-valid.md \
 	docs/decisions/0050-steering-by-votes.md \
 	docs/decisions/README.md \

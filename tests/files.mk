@@ -75,7 +75,7 @@ unit_tests = \
 	tests/joining_test \
 	tests/measurement_test tests/median_test \
 	tests/meeting_test tests/wait_test tests/lateness_test \
-	tests/heartbeat_test tests/intervals_test tests/stall_odd_test \
+	tests/heartbeat_test tests/intervals_test tests/merged_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test tests/delivery_fold_test \
@@ -140,6 +140,7 @@ script_tests = \
 	tests/archive_test.sh tests/mir_test.sh tests/mir_hosts_test.sh tests/mir_listen_test.sh tests/export_test.sh tests/collect_test.sh tests/colop_test.sh \
 	tests/comms_test.sh \
 	tests/ids_test.sh \
+	tests/merge_test.sh \
 	tests/docs_test.sh \
 	tests/doctor_test.sh \
 	tests/elements_test.sh tests/properties_test.sh \
@@ -275,6 +276,7 @@ tests_tally_test_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS) $(JANSSON_CFLAGS)
 tests_tally_test_SOURCES = consumers/cli/json.c consumers/cli/json.h consumers/cli/tally.c consumers/cli/tally.h \
 	consumers/cli/words.c consumers/cli/words.h tests/tally_test.c
 tests_tally_test_LDADD = $(LDADD) $(JANSSON_LIBS)
+tests_merged_test_SOURCES = consumers/keep/merged.c consumers/keep/merged.h tests/merged_test.c tests/random.h
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
 tests_convert_test_SOURCES = tests/convert_test.c tests/random.h

@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/wire/dictionary.h"
 
 #define LEVEL 3
 
@@ -120,6 +121,26 @@ int archive_writer_begin(struct archive_writer *w, const struct archive_end *end
 	return 0;
 }
 
+struct archive_writer *archive_writer_fresh(const char *folder, uint64_t chunks, struct error *e)
+{
+	const struct archive_end begin = {.chunks = chunks};
+	struct archive_writer *w = archive_writer_new(folder, e);
+	unsigned *files = NULL;
+	int rc = -1;
+
+	if (w && archive_files(w->folder_fd, &files) > 0) {
+		errno = EEXIST;
+		errorf(e, "%s: there is an archive in it already", folder);
+	} else if (w) {
+		rc = archive_writer_begin(w, &begin, e);
+	}
+	free(files);
+	if (rc == 0)
+		return w;
+	archive_writer_free(w);
+	return NULL;
+}
+
 int archive_writer_turn(struct archive_writer *w, uint64_t most, struct error *e)
 {
 	if (w->end < most || w->number >= ARCHIVE_FILES_MOST)
@@ -202,6 +223,22 @@ void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
 	}
 	w->bytes = (size_t)(to - w->plain);
 	head_note(&w->head, note);
+}
+
+void archive_writer_names(struct archive_writer *w, struct names *names)
+{
+	const struct archive_note nothing = {0};
+	struct dictionary said = {0};
+
+	for (;;) {
+		Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+
+		dictionary_fill(&said, names, &answer);
+		if (answer.n_names == 0 && answer.n_comms == 0)
+			break;
+		archive_writer_add(w, &WIRE_FRAME(ANSWER, answer, &answer), NULL, &nothing);
+	}
+	dictionary_clear(&said);
 }
 
 size_t archive_writer_waiting(const struct archive_writer *w)

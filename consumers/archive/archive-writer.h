@@ -7,10 +7,15 @@
 #include "tree/data/batch.h"
 
 struct archive_writer;
+struct names;
 
 /** Lock the folder, which is made if there is none. Returns the writer, or NULL with errno and @e:
  * EBUSY if another process writes to it. */
 struct archive_writer *archive_writer_new(const char *folder, struct error *e);
+
+/** Begin a new archive in the folder, which has none yet; @chunks are counted as those before it.
+ * Returns the writer, or NULL with errno and @e. */
+struct archive_writer *archive_writer_fresh(const char *folder, uint64_t chunks, struct error *e);
 
 /** Where an archive ends: in which file, after how many of its bytes and chunks. */
 struct archive_end {
@@ -32,6 +37,9 @@ struct archive_note {
 /** Add a frame; @body may be NULL. It is kept in memory until the next archive_writer_sync(). */
 void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
 			const struct batch *body, const struct archive_note *note);
+
+/** Add answers without a wave that say all names and communicators in @names. */
+void archive_writer_names(struct archive_writer *w, struct names *names);
 
 /** Bytes of frames that were added since the last sync, and bytes of this archive that this writer
  * has written. */

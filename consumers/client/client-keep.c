@@ -12,7 +12,6 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/columns-batch.h"
-#include "tree/wire/dictionary.h"
 
 /* Synced after so many waves (leaves remember 63), so many bytes, or so long. */
 #define SYNC_WAVES 24u
@@ -76,20 +75,8 @@ void client_keep_ask(const struct client_keep *k, Evspace__Ask *ask)
 /* All that the files before it have said. */
 static void snapshot(struct evspace_client *c)
 {
-	const struct archive_note nothing = {0};
-	struct dictionary said = {0};
-
 	client_keep_opened(c, c->keep->opened);
-	for (;;) {
-		Evspace__Answer answer = EVSPACE__ANSWER__INIT;
-
-		dictionary_fill(&said, c->names, &answer);
-		if (answer.n_names == 0 && answer.n_comms == 0)
-			break;
-		archive_writer_add(c->keep->writer, &WIRE_FRAME(ANSWER, answer, &answer), NULL,
-				   &nothing);
-	}
-	dictionary_clear(&said);
+	archive_writer_names(c->keep->writer, c->names);
 }
 
 /* Returns 0, or -1 with the fault. */

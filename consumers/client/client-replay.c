@@ -75,6 +75,17 @@ double client_replay_share(const struct evspace_client *c)
 	return done < (double)r->before ? done / (double)r->before : 1;
 }
 
+struct client_replayed client_replayed(struct evspace_client *c)
+{
+	return (struct client_replayed){
+		.batch = &c->taken.batch,
+		.names = c->names,
+		.delivery = c->delivery,
+		.epoch_ns = c->epoch_ns,
+		.whole = c->backlog && !c->partial,
+	};
+}
+
 /* ---- frames ---- */
 
 static bool same_text(const char *a, const char *b)

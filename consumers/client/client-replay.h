@@ -5,6 +5,7 @@
 
 #include "consumers/archive/archive-reader.h"
 
+struct delivery;
 struct evspace_client;
 struct client_answer;
 struct client_replay;
@@ -33,6 +34,17 @@ void client_replay_stages(struct evspace_client *c, struct client_answer *to);
 
 /** The share of the archive that was read so far; -1: it is a run. */
 double client_replay_share(const struct evspace_client *c);
+
+/** What an archive of events has, for who writes another one. */
+struct client_replayed {
+	struct batch *batch; /* the present wave, whose tuples may be changed */
+	struct names *names;
+	const struct delivery *delivery; /* whose leaves the parts name */
+	int64_t epoch_ns;
+	bool whole; /* each element from its first tuple on */
+};
+
+struct client_replayed client_replayed(struct evspace_client *c);
 
 /** Bring the new client @c where the one was that wrote the archive in @folder, if there is one.
  * Returns 0 with where it ends in *@end, and how much there is no chunk in *@torn; or -1 with @e.

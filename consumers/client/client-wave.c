@@ -167,23 +167,6 @@ void client_pump(struct evspace_client *c)
 
 /* ---- names ---- */
 
-/* "/A/a0/rank3/t0/p2p" becomes "/A/a0/rank3.4711/t0/p2p" when another process is rank 3, too, and
- * "/B/a0/rank3/t0/p2p" when the node moves to another cluster. */
-static bool is_renamed(const char *old, const char *new)
-{
-	const char *node = old + 1 + strcspn(old + 1, "/"), *to = new + 1 + strcspn(new + 1, "/");
-
-	if (*old == '/' && *new == '/') {
-		old = node;
-		new = to;
-	}
-	while (*old && *old == *new)
-		old++, new ++;
-	if (*new == '.')
-		new += 1 + strspn(new + 1, "0123456789");
-	return strcmp(old, new) == 0;
-}
-
 static bool is_stream_element(const struct evspace_client *c, const Evspace__Name *n)
 {
 	/* names of monitors are the same on all hosts */
@@ -197,7 +180,7 @@ static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 	const struct name *known = names_find(c->names, n->id);
 	const struct name name = {n->id, n->rank, (uint16_t)n->level, (uint16_t)n->channel,
 				  n->text};
-	bool is_new = !known, other = known && !is_renamed(known->text, n->text), came;
+	bool is_new = !known, other = known && !namesakes_renamed(known->text, n->text), came;
 
 	if (n->level >= LEVEL_COUNT)
 		return true;

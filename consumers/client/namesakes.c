@@ -52,3 +52,18 @@ bool namesakes_note(struct namesakes *n, const char *name)
 	HASH_ADD_KEYPTR(hh, n->all, known->rest, length, known);
 	return false;
 }
+
+bool namesakes_renamed(const char *old, const char *new)
+{
+	const char *node = old + 1 + strcspn(old + 1, "/"), *to = new + 1 + strcspn(new + 1, "/");
+
+	if (*old == '/' && *new == '/') {
+		old = node;
+		new = to;
+	}
+	while (*old && *old == *new)
+		old++, new ++;
+	if (*new == '.')
+		new += 1 + strspn(new + 1, "0123456789");
+	return strcmp(old, new) == 0;
+}

@@ -16,4 +16,9 @@ void namesakes_free(struct namesakes *namesakes);
  * only in cluster and node? Then its first tuples may have been read there. */
 bool namesakes_note(struct namesakes *namesakes, const char *name);
 
+/** May @new be another name of the element @old? "/A/a0/rank3/t0/p2p" becomes
+ * "/A/a0/rank3.4711/t0/p2p" when another process is rank 3, too, and "/B/a0/rank3/t0/p2p" when the
+ * node moves to another cluster. */
+bool namesakes_renamed(const char *old, const char *new);
+
 #endif

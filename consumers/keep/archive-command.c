@@ -9,6 +9,7 @@
 #include "consumers/archive/archive-writer.h"
 #include "consumers/client/client-keep.h"
 #include "consumers/keep/archive-cut.h"
+#include "consumers/keep/archive-merge.h"
 #include "consumers/keep/archive-show.h"
 #include "consumers/watch/follow.h"
 #include "pathmap/base/quantity.h"
@@ -19,6 +20,7 @@ static const char archive_help[] =
 	"usage: evspace archive [options] DIR\n"
 	"       evspace archive info|ls|check [--json] DIR\n"
 	"       evspace archive cut [--begin TIME] [--end TIME] DIR OUT\n"
+	"       evspace archive merge DIR... --into OUT\n"
 	"\n"
 	"Keep what comes of a run (by default every event, from the first that the\n"
 	"elements still hold to the end of the run) in the folder DIR. If DIR has an\n"
@@ -31,6 +33,7 @@ static const char archive_help[] =
 	"  evspace archive ls DIR     its chunks\n"
 	"  evspace archive check DIR  is it whole? else what is wrong where, exit code 1\n"
 	"  evspace archive cut DIR OUT  a part by time since its first wave, as OUT\n"
+	"  evspace archive merge DIR... --into OUT  what all of them have, once, as OUT\n"
 	"\n"
 	"evspace events --from DIR and the other consumers read it as a live run.\n"
 	"\n"
@@ -49,6 +52,7 @@ struct archive {
 	const char *folder;
 	struct archive_bound bound;
 	struct archive_range range;
+	const char *into;
 	uint64_t shown_ns;
 };
 
@@ -80,6 +84,8 @@ static const struct option_row archive_rows[] = {
 	 .help = "of cut: since the first wave, as 90s (default: from it on)"},
 	{"end", "TIME", OPTION_SPAN, .at = offsetof(struct archive, range.end_ns),
 	 .help = "of cut: likewise (default: to the last wave)"},
+	{"into", "DIR", OPTION_TEXT, .at = offsetof(struct archive, into),
+	 .help = "of merge: the folder of the new archive"},
 	{"keep", "SIZE|TIME", .take = set_keep, .at = 0,
 	 .help = "drop the oldest files when all have more than SIZE, as 10G, or when they are "
 		 "older "
@@ -94,7 +100,7 @@ static const struct usage archive_usage = {
 	.own = archive_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
 	.lacks = " from speed ",
-	.words_max = 3,
+	.words_max = ARCHIVE_MERGE_MOST + 1,
 };
 
 /* ---- keeping ---- */
@@ -211,7 +217,7 @@ static int keep(struct archive *a, const char *command)
 
 int archive_main(int argc, char **argv)
 {
-	static const char *const words[] = {"info", "ls", "check", "cut"};
+	static const char *const words[] = {"info", "ls", "check", "cut", "merge"};
 	static int (*const shows[])(const char *folder, bool json) = {archive_info, archive_ls,
 								      archive_check};
 	struct archive a = {.follow = {.command = "archive",
@@ -231,6 +237,8 @@ int archive_main(int argc, char **argv)
 	}
 	if (strcmp(common->words[0], "cut") == 0 && common->n_words == 3)
 		return archive_cut(common->words[1], common->words[2], &a.range);
+	if (strcmp(common->words[0], "merge") == 0 && common->n_words > 1 && a.into)
+		return archive_merge(common->words + 1, (unsigned)common->n_words - 1, a.into);
 	a.folder = common->words[common->n_words - 1];
 	if (common->n_words == 1)
 		return keep(&a, argv[0]);
@@ -239,6 +247,8 @@ int archive_main(int argc, char **argv)
 		return shows[word](a.folder, common->json);
 	if (word >= 0)
 		fprintf(stderr, "%s %s: the words are %s\n", argv[0], common->words[0],
-			word < 3 ? "one DIR" : "DIR OUT");
+			word < 3    ? "one DIR"
+			: word == 3 ? "DIR OUT"
+				    : "DIR... --into OUT");
 	return EXIT_USAGE;
 }

@@ -132,31 +132,16 @@ static int frames_copy(struct cutting *c, struct archive_reader *from, struct er
 
 /* ---- the command ---- */
 
-/* The folder has no archive yet. */
-static int writer_open(struct cutting *c, const char *out, struct error *e)
-{
-	/* the first chunk is not number 1: what was before is not in it */
-	const struct archive_end begin = {.chunks = 1};
-	struct archive_reader *there;
-	struct error why;
-
-	c->to = archive_writer_new(out, e);
-	if (!c->to)
-		return -1;
-	there = archive_reader_new(out, &why);
-	archive_reader_free(there);
-	if (!there)
-		return archive_writer_begin(c->to, &begin, e);
-	errno = EEXIST;
-	return errorf(e, "%s: there is an archive in it already", out);
-}
-
 int archive_cut(const char *folder, const char *out, const struct archive_range *range)
 {
 	struct cutting c = {.range = range};
 	struct error e;
 	struct archive_reader *from = archive_reader_new(folder, &e);
-	int rc = from && writer_open(&c, out, &e) == 0 ? frames_copy(&c, from, &e) : -1;
+	int rc;
+
+	/* the first chunk is not number 1: what was before is not in it */
+	c.to = from ? archive_writer_fresh(out, 1, &e) : NULL;
+	rc = c.to ? frames_copy(&c, from, &e) : -1;
 
 	if (rc == 0 && !c.from) {
 		errno = ENODATA;

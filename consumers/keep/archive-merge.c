@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads all archives twice: first what is in them, then their waves by the time when they were
+ * taken, each of which becomes a wave of the new archive. */
+#include "consumers/keep/archive-merge.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/archive/archive-writer.h"
+#include "consumers/cli/command.h"
+#include "consumers/cli/status-line.h"
+#include "consumers/client/client-replay.h"
+#include "consumers/client/evspace-client.h"
+#include "consumers/client/delivery.h"
+#include "consumers/keep/merging.h"
+#include "consumers/keep/progress.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/columns-batch.h"
+
+#define SYNC_BYTES ((size_t)1 << 20)
+
+/* A wave is not larger, though what has waited comes together. */
+#define WAVE_BYTES ((size_t)8 << 20)
+
+/* ---- what is in archives ---- */
+
+/* Goes through the present wave of an archive, and calls @take for each run of tuples. */
+static int wave_read(struct merging *m, struct merged_archive *s,
+		     void (*take)(struct merging *m, struct merged_archive *s,
+				  struct merged_element *of, struct run_view *view,
+				  const struct clock_line *line))
+{
+	const struct client_replayed r = client_replayed(s->client);
+	struct batch_cursor cursor = {0};
+	const struct part *part = NULL;
+	struct merged_host *h = NULL;
+	struct run_view view;
+
+	while (m->rc == 0 && batch_next_packed(r.batch, &cursor, &view)) {
+		struct merged_element *of;
+
+		errno = EINVAL;
+		if (view.run->kind == RUN_PART && !(view.run->flags & (RUN_FOLD | RUN_MANY)) &&
+		    view.part->filtered == 0 && view.part->reduced == 0) {
+			struct part *to;
+
+			part = view.part;
+			h = merging_host(m, s, view.run->element);
+			to = &h->part;
+			to->elements = part->elements;
+			to->cpu_us = part->cpu_us;
+			to->written = part->written;
+			to->cost_ns = part->cost_ns;
+			to->processes = part->processes;
+			to->unreadable = part->unreadable;
+			continue;
+		}
+		if (!h || view.run->kind != RUN_TUPLES || view.run->flags & RUN_SPARSE)
+			return errorf(m->e, "%s: stages have changed what is in it", s->folder);
+		if (view.run->first > UINT64_MAX / 2)
+			return errorf(m->e, "%s: it has tuple %" PRIu64, s->folder,
+				      view.run->first);
+		of = merging_element(m, s, view.run->element, h);
+		if (of)
+			take(m, s, of, &view, &part->clock);
+	}
+	return m->rc;
+}
+
+static int source_open(struct merged_archive *s, struct error *e)
+{
+	char *address = memory_format(CLIENT_REPLAY "%s", s->folder), why[512];
+	const struct evspace_options look = {.connect = address, .view = "events"};
+	enum evspace_failure failure;
+
+	s->client = evspace_open(&look, &failure, why, sizeof(why));
+	free(address);
+	if (!s->client)
+		return errorf(e, "%s", why);
+	if (!s->run)
+		s->run = memory_copy(evspace_run(s->client));
+	return 0;
+}
+
+static int source_fail(struct merging *m, const struct merged_archive *s)
+{
+	return errorf(m->e, "%s", evspace_why(s->client));
+}
+
+static void source_close(struct merged_archive *s)
+{
+	struct merged_known *known, *next;
+
+	HASH_ITER(hh, s->known, known, next)
+	{
+		HASH_DEL(s->known, known);
+		free(known->text);
+		free(known);
+	}
+	evspace_close(s->client);
+	s->client = NULL;
+}
+
+static void run_note(struct merging *m, struct merged_archive *s, struct merged_element *of,
+		     struct run_view *view, const struct clock_line *line)
+{
+	(void)m;
+	(void)s;
+	(void)line;
+	merged_note(of, view);
+}
+
+/* At the end of an archive: who owes waves, and what all communicators are. */
+static void source_end(struct merging *m, struct merged_archive *s)
+{
+	struct client_replayed r = client_replayed(s->client);
+	const struct delivery_leaf *leaf;
+
+	for (size_t i = 0; (leaf = delivery_leaf(r.delivery, i)); i++) {
+		if (leaf->owed.n > 0)
+			merging_host(m, s, leaf->index)->owes = true;
+	}
+	m->whole &= r.whole;
+	merging_comms(m, s);
+}
+
+/* The first reading. */
+static int source_note(struct merging *m, struct merged_archive *s)
+{
+	struct evspace_counts counts;
+	int rc;
+
+	if (source_open(s, m->e) < 0)
+		return -1;
+	while ((rc = evspace_next(s->client, -1)) == 1 && wave_read(m, s, run_note) == 0)
+		s->waves++;
+	if (rc < 0)
+		return source_fail(m, s);
+	if (rc > 0)
+		return -1;
+	source_end(m, s);
+	evspace_counts(s->client, &counts);
+	m->came += counts.delivered;
+	source_close(s);
+	return 0;
+}
+
+static void run_add(struct merging *m, const char *run)
+{
+	size_t at = strlen(m->run);
+
+	for (const struct merged_archive *s = m->sources; s < m->sources + m->n && s->folder; s++) {
+		if (s->run && s->run != run && strcmp(s->run, run) == 0)
+			return;
+	}
+	snprintf(m->run + at, sizeof(m->run) - at, "%s%s", at ? "+" : "", run);
+}
+
+/* Which runs they are of, and by which clock the first one is. */
+static int sources_look(struct merging *m)
+{
+	for (unsigned i = 0; i < m->n; i++) {
+		struct merged_archive *s = &m->sources[i];
+
+		if (source_open(s, m->e) < 0)
+			return -1;
+		s->other = strcmp(s->run, m->sources[0].run) != 0;
+		m->runs |= s->other;
+		run_add(m, s->run);
+		if (i == 0)
+			m->epoch_ns = client_replayed(s->client).epoch_ns;
+		source_close(s);
+	}
+	return 0;
+}
+
+/* ---- the new archive ---- */
+
+static void host_emit(struct merging *m, struct merged_host *h, struct batch *body)
+{
+	struct part *part = batch_add(body, RUN_PART, h->index, m->wave, 1, 0);
+
+	*part = h->part;
+	batch_link(body, &h->runs);
+	h->part.read = h->part.lost = h->part.discarded = 0;
+	h->lined = false;
+}
+
+/* Write a wave of what has come, with a part of each host; @last: those that owe are not in it. */
+static void wave_write(struct merging *m, bool last)
+{
+	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+	struct archive_note note = {.wave = ++m->wave, .taken_ns = m->taken_ns};
+	struct batch body;
+	struct merged_host *h;
+
+	batch_init(&body);
+	for (h = m->hosts; h; h = h->hh.next) {
+		note.tuples += h->part.read;
+		note.lost += h->part.lost;
+		note.discarded += h->part.discarded;
+		if (last && h->owes)
+			continue;
+		answer.leaves++;
+		host_emit(m, h, &body);
+	}
+	answer.wave = m->wave;
+	answer.sent_ns = (uint64_t)m->taken_ns - (uint64_t)m->epoch_ns;
+	m->tuples += note.tuples;
+	columns_batch_pack(&body);
+	archive_writer_add(m->to, &WIRE_FRAME(ANSWER, answer, &answer), &body, &note);
+	batch_fini(&body);
+	m->bytes = 0;
+	if (m->rc == 0 && (last || archive_writer_waiting(m->to) >= SYNC_BYTES))
+		m->rc = archive_writer_sync(m->to, m->e);
+}
+
+static void hole_give(struct merging *m, struct merged_host *h, const struct merged_element *of,
+		      const struct merged_piece *hole)
+{
+	(void)m;
+	if (hole->discarded) {
+		batch_discard(&h->runs, of->id, hole->first, hole->count);
+		h->part.discarded += hole->count;
+	} else {
+		batch_add(&h->runs, RUN_TUPLES, of->id, hole->first, 0, hole->count);
+		h->part.lost += hole->count;
+	}
+}
+
+static void piece_give(void *arg, struct merged_element *of, const struct merged_piece *piece)
+{
+	struct merging *m = arg;
+	struct merged_host *h = m->by_index[of->leaf - 1];
+
+	if (!piece->tuples) {
+		hole_give(m, h, of, piece);
+		return;
+	}
+	/* a part has one clock */
+	if ((h->lined && !clock_line_same(&h->part.clock, piece->line)) || m->bytes >= WAVE_BYTES)
+		wave_write(m, false);
+	h->part.clock = *piece->line;
+	h->lined = true;
+	memcpy(batch_add(&h->runs, RUN_TUPLES, of->id, piece->first, (uint32_t)piece->count, 0),
+	       piece->tuples, piece->count * sizeof(struct tuple));
+	h->part.read += piece->count;
+	m->bytes += piece->count * sizeof(struct tuple);
+}
+
+static void run_take(struct merging *m, struct merged_archive *s, struct merged_element *of,
+		     struct run_view *view, const struct clock_line *line)
+{
+	uint32_t from = 0, to = 0;
+
+	for (uint32_t i = 0; s->other && i < view->run->count; i++) {
+		struct tuple *t = &view->tuples[i];
+
+		if (t->comm != from) {
+			from = t->comm;
+			to = merging_comm(s, from);
+			to = names_comm_find(m->names, to) ? to : from;
+		}
+		t->comm = t->comm ? to : 0;
+	}
+	merged_take(&m->merged, of, view, line, piece_give, m);
+}
+
+static void begin_write(struct merging *m)
+{
+	Evspace__Hello hello = EVSPACE__HELLO__INIT;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	Evspace__Opened opened = EVSPACE__OPENED__INIT;
+	Evspace__Leaf *leaves = memory_new(m->n_hosts + 1, sizeof(*leaves));
+	Evspace__Leaf **list = memory_new(m->n_hosts + 1, sizeof(*list));
+	const struct archive_note nothing = {0};
+
+	hello.version = hello.oldest = WIRE_VERSION;
+	hello.tuple_layout = TUPLE_LAYOUT;
+	hello.epoch_ns = m->epoch_ns;
+	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	/* without an identity: nobody can go on with it */
+	open.run = opened.run = m->run;
+	open.view = (char *)(uintptr_t) "events";
+	open.backlog = m->whole;
+	opened.reading = READ_STREAM;
+	opened.leaves = list;
+	opened.n_leaves = m->n_hosts;
+	for (uint32_t i = 0; i < m->n_hosts; i++) {
+		list[i] = &leaves[i];
+		evspace__leaf__init(&leaves[i]);
+		leaves[i].index = m->by_index[i]->index;
+		leaves[i].name = m->by_index[i]->text;
+	}
+	archive_writer_add(m->to, &WIRE_FRAME(HELLO, hello, &hello), NULL, &nothing);
+	archive_writer_add(m->to, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
+	archive_writer_add(m->to, &WIRE_FRAME(OPENED, opened, &opened), NULL, &nothing);
+	archive_writer_names(m->to, m->names);
+	free(list);
+	free(leaves);
+}
+
+/* ---- the second reading ---- */
+
+/* Have the next wave of each archive, as far as it went in the first reading. */
+static int sources_step(struct merging *m)
+{
+	for (unsigned i = 0; i < m->n; i++) {
+		struct merged_archive *s = &m->sources[i];
+		int rc;
+
+		if (s->here || s->waves == 0)
+			continue;
+		if (!s->client && source_open(s, m->e) < 0)
+			return -1;
+		rc = evspace_next(s->client, -1);
+		if (rc < 0)
+			return source_fail(m, s);
+		s->here = rc > 0;
+		s->waves = rc > 0 ? s->waves - 1 : 0;
+	}
+	return 0;
+}
+
+/* The one whose wave was taken first. */
+static struct merged_archive *sources_first(struct merging *m)
+{
+	struct merged_archive *first = NULL;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		struct merged_archive *s = &m->sources[i];
+
+		if (s->here && (!first || evspace_wave(s->client)->taken_ns <
+						  evspace_wave(first->client)->taken_ns))
+			first = s;
+	}
+	return first;
+}
+
+static int waves_copy(struct merging *m)
+{
+	struct read_progress shown = {0};
+	struct merged_archive *s;
+
+	begin_write(m);
+	while (sources_step(m) == 0 && (s = sources_first(m))) {
+		m->taken_ns = evspace_wave(s->client)->taken_ns;
+		if (wave_read(m, s, run_take) < 0)
+			return -1;
+		wave_write(m, false);
+		if (m->rc < 0)
+			return -1;
+		progress_show(&shown, s->client, m->tuples);
+		s->here = false;
+	}
+	for (unsigned i = 0; i < m->n; i++) {
+		if (m->sources[i].waves > 0)
+			return -1;
+	}
+	merged_end(&m->merged, piece_give, m);
+	wave_write(m, true);
+	return m->rc;
+}
+
+/* ---- the command ---- */
+
+static void merging_fini(struct merging *m)
+{
+	struct merged_host *h, *next;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		source_close(&m->sources[i]);
+		free(m->sources[i].run);
+	}
+	HASH_ITER(hh, m->hosts, h, next)
+	{
+		HASH_DEL(m->hosts, h);
+		batch_fini(&h->runs);
+		free(h->text);
+		free(h);
+	}
+	free(m->by_index);
+	free(m->sources);
+	merged_fini(&m->merged);
+	names_free(m->names);
+	archive_writer_free(m->to);
+}
+
+static int archives_merge(struct merging *m, char *const *folders, const char *out)
+{
+	for (unsigned i = 0; i < m->n; i++)
+		m->sources[i].folder = folders[i];
+	if (sources_look(m) < 0)
+		return -1;
+	for (unsigned i = 0; i < m->n; i++) {
+		if (source_note(m, &m->sources[i]) < 0)
+			return -1;
+	}
+	m->to = archive_writer_fresh(out, 0, m->e);
+	return m->to ? waves_copy(m) : -1;
+}
+
+int archive_merge(char *const *folders, unsigned n, const char *out)
+{
+	struct error e = {0};
+	struct merging m = {.n = n, .whole = true, .e = &e};
+	int rc;
+
+	merged_init(&m.merged);
+	m.sources = memory_new(n, sizeof(*m.sources));
+	m.names = names_new(0);
+	rc = archives_merge(&m, folders, out);
+	status_line_clear();
+	if (rc < 0)
+		fprintf(stderr, "evspace archive merge: %s\n", e.text);
+	else
+		fprintf(stderr,
+			"%" PRIu64 " tuples of %u archives in %s; %" PRIu64
+			" came more than once, %" PRIu64 " are in none\n",
+			m.tuples, n, out, m.came - m.tuples, m.merged.holes);
+	merging_fini(&m);
+	return rc < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+}

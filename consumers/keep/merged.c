@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Knows from a first reading which numbers any archive has, so that in the second one nothing is
+ * given before what another archive has of the numbers below it. */
+#include "consumers/keep/merged.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+
+struct merged_held {
+	TAILQ_ENTRY(merged_held) entry;
+	struct clock_line line;
+	uint64_t first, count;
+	struct tuple tuples[];
+};
+
+struct merged_name {
+	struct merged_element *of;
+	UT_hash_handle hh;
+	char text[];
+};
+
+void merged_init(struct merged *m)
+{
+	*m = (struct merged){0};
+	STAILQ_INIT(&m->elements);
+}
+
+static struct merged_name *name_find(const struct merged *m, const char *text)
+{
+	struct merged_name *name;
+
+	HASH_FIND_STR(m->names, text, name);
+	return name;
+}
+
+void merged_call(struct merged *m, struct merged_element *of, const char *text)
+{
+	size_t length = strlen(text);
+	struct merged_name *name;
+
+	if (name_find(m, text))
+		return;
+	name = memory_new(1, sizeof(*name) + length + 1);
+	memcpy(name->text, text, length);
+	name->of = of;
+	HASH_ADD_KEYPTR(hh, m->names, name->text, length, name);
+}
+
+struct merged_element *merged_get(struct merged *m, const char *text)
+{
+	const struct merged_name *name = name_find(m, text);
+	struct merged_element *of;
+
+	if (name)
+		return name->of;
+	of = memory_new(1, sizeof(*of));
+	TAILQ_INIT(&of->held);
+	STAILQ_INSERT_TAIL(&m->elements, of, entry);
+	merged_call(m, of, text);
+	return of;
+}
+
+static void element_free(struct merged_element *of)
+{
+	struct merged_held *held;
+
+	while ((held = TAILQ_FIRST(&of->held))) {
+		TAILQ_REMOVE(&of->held, held, entry);
+		free(held);
+	}
+	interval_set_fini(&of->have);
+	interval_set_fini(&of->discarded);
+	free(of);
+}
+
+void merged_fini(struct merged *m)
+{
+	struct merged_element *of;
+	struct merged_name *name, *next;
+
+	HASH_ITER(hh, m->names, name, next)
+	{
+		HASH_DEL(m->names, name);
+		free(name);
+	}
+	while ((of = STAILQ_FIRST(&m->elements))) {
+		STAILQ_REMOVE_HEAD(&m->elements, entry);
+		element_free(of);
+	}
+}
+
+/* ---- the first reading ---- */
+
+void merged_note(struct merged_element *of, const struct run_view *view)
+{
+	uint64_t first = view->run->first, count = view->run->count;
+	uint64_t from = first - (view->lost < first ? view->lost : first);
+
+	if (!of->begun || from < of->next)
+		of->next = from;
+	of->begun = true;
+	if (first + count > of->end)
+		of->end = first + count;
+	if (view->run->flags & RUN_DISCARDED)
+		interval_set_add(&of->discarded, from, first);
+	if (count > 0)
+		interval_set_add(&of->have, first, first + count);
+}
+
+/* ---- the second one ---- */
+
+/* The first number of the set that is @from or more. */
+static uint64_t set_next(const struct interval_set *set, uint64_t from, uint64_t *to)
+{
+	size_t low = 0, high = set->n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+
+		if (set->items[mid].to <= from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low == set->n)
+		return UINT64_MAX;
+	if (to)
+		*to = set->items[low].to;
+	return set->items[low].from > from ? set->items[low].from : from;
+}
+
+/* Give the hole up to @end, which has what was discarded and what was lost. */
+static void give_hole(struct merged *m, struct merged_element *of, uint64_t end, merged_give *give,
+		      void *arg)
+{
+	while (of->next < end) {
+		uint64_t to = end, from = set_next(&of->discarded, of->next, &to);
+		struct merged_piece hole = {.discarded = from == of->next};
+
+		hole.first = hole.discarded ? to : from;
+		hole.first = hole.first < end ? hole.first : end;
+		hole.count = hole.first - of->next;
+		m->holes += hole.count;
+		of->next = hole.first;
+		give(arg, of, &hole);
+	}
+}
+
+/* Give the tuples, unless others come before them; @all: whatever comes. Returns whether they are
+ * done with. */
+static bool give_tuples(struct merged *m, struct merged_element *of, struct merged_piece piece,
+			bool all, merged_give *give, void *arg)
+{
+	uint64_t end = piece.first + piece.count, old;
+
+	if (end <= of->next)
+		return true;
+	if (piece.first > of->next) {
+		if (!all && set_next(&of->have, of->next, NULL) < piece.first)
+			return false;
+		give_hole(m, of, piece.first, give, arg);
+	}
+	old = of->next - piece.first;
+	piece.first += old;
+	piece.tuples += old;
+	piece.count -= old;
+	of->next = end;
+	give(arg, of, &piece);
+	return true;
+}
+
+/* Those that wait are in ascending order. */
+static void hold(struct merged_element *of, const struct merged_piece *piece)
+{
+	struct merged_held *held =
+		memory_new(1, sizeof(*held) + piece->count * sizeof(struct tuple));
+	struct merged_held *before;
+
+	held->line = *piece->line;
+	held->first = piece->first;
+	held->count = piece->count;
+	memcpy(held->tuples, piece->tuples, piece->count * sizeof(struct tuple));
+	TAILQ_FOREACH_REVERSE(before, &of->held, merged_list, entry)
+	{
+		if (before->first <= held->first)
+			break;
+	}
+	if (before)
+		TAILQ_INSERT_AFTER(&of->held, before, held, entry);
+	else
+		TAILQ_INSERT_HEAD(&of->held, held, entry);
+}
+
+static void give_held(struct merged *m, struct merged_element *of, bool all, merged_give *give,
+		      void *arg)
+{
+	struct merged_held *held;
+
+	while ((held = TAILQ_FIRST(&of->held))) {
+		const struct merged_piece piece = {
+			.line = &held->line,
+			.tuples = held->tuples,
+			.first = held->first,
+			.count = held->count,
+		};
+
+		if (!give_tuples(m, of, piece, all, give, arg))
+			return;
+		TAILQ_REMOVE(&of->held, held, entry);
+		free(held);
+	}
+}
+
+void merged_take(struct merged *m, struct merged_element *of, const struct run_view *view,
+		 const struct clock_line *line, merged_give *give, void *arg)
+{
+	const struct merged_piece piece = {
+		.line = line,
+		.tuples = view->tuples,
+		.first = view->run->first,
+		.count = view->run->count,
+	};
+
+	if (piece.count == 0)
+		return;
+	if (give_tuples(m, of, piece, false, give, arg))
+		give_held(m, of, false, give, arg);
+	else
+		hold(of, &piece);
+}
+
+void merged_end(struct merged *m, merged_give *give, void *arg)
+{
+	struct merged_element *of;
+
+	STAILQ_FOREACH (of, &m->elements, entry) {
+		give_held(m, of, true, give, arg);
+		give_hole(m, of, of->end, give, arg);
+	}
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Archives while they are made one, and what elements, hosts and communicators are called there. */
+#ifndef EVSPACE_MERGING_H
+#define EVSPACE_MERGING_H
+
+#include "consumers/keep/merged.h"
+#include "pathmap/base/hash.h"
+#include "tree/data/names-comm.h"
+#include "tree/data/names.h"
+
+struct archive_writer;
+struct evspace_client;
+
+/* An element of one archive: an id may become another one's. */
+struct merged_known {
+	uint32_t id;
+	struct merged_element *of;
+	char *text;
+	UT_hash_handle hh;
+};
+
+struct merged_archive {
+	const char *folder;
+	struct evspace_client *client;
+	char *run;	/* of the archive */
+	bool other;	/* than the first one's: names and communicators say which */
+	uint64_t waves; /* of the first reading; of these, in the second one, which are to come */
+	struct merged_known *known;
+	bool here; /* its next wave */
+};
+
+/* A host, in the merged archive. */
+struct merged_host {
+	char *text;
+	uint32_t index, names;
+	struct part part; /* what was said last */
+	bool owes;	  /* waves, at the end of an archive */
+	bool lined;	  /* the runs have tuples, by the part's clock */
+	struct batch runs;
+	UT_hash_handle hh;
+};
+
+/** What is made of all. */
+struct merging {
+	struct merged_archive *sources;
+	unsigned n;
+	bool runs;    /* there are several, … */
+	char run[64]; /* … as "solver-1+solver-2" */
+	struct merged merged;
+	struct names *names;
+	struct names_talk talk;
+	struct merged_host *hosts, **by_index;
+	uint32_t n_hosts;
+	struct archive_writer *to;
+	int64_t epoch_ns, taken_ns;
+	uint64_t wave, tuples, came;
+	size_t bytes;
+	bool whole;
+	struct error *e;
+	int rc;
+};
+
+/** The host of the part with this index in the present wave of the archive. */
+struct merged_host *merging_host(struct merging *m, const struct merged_archive *s, uint32_t index);
+
+/** The element of a run in the archive, NULL if it has no name; @h: the host that it was read on.
+ * If there are too many, m->rc is -1. */
+struct merged_element *merging_element(struct merging *m, struct merged_archive *s, uint32_t id,
+				       struct merged_host *h);
+
+/** The id of the archive's communicator @comm. */
+uint32_t merging_comm(const struct merged_archive *s, uint32_t comm);
+
+/** Learn all communicators of the archive. */
+void merging_comms(struct merging *m, const struct merged_archive *s);
+
+#endif

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Tests evspace archive merge: what several archives have is in one, each tuple once, and what none has is named.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+bed_begin
+unset EVSPACE_ENTRY
+tunnel=$top_builddir/tests/apps/windtunnel
+
+# ran NAME SECONDS: the wind tunnel, with rests, whose elements have room for all of it.
+ran() {
+	timeout -k 5 100 evspace run --no-summary --capacity 100000 --run "$1" -- mpirun -np 4 "$tunnel" --seconds "$2" --pause 10
+}
+
+merge() {
+	evspace archive merge "$@" 2>"$tap_dir/merged"
+}
+
+# tuples DIR: its events, sorted; times differ by how well the clock was known when they were read.
+tuples() {
+	evspace events --from "$1" --json 2>"$tap_dir/err" | grep '"type":"tuple"' | sed 's/"\(start\|end\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort
+}
+
+# count KEY DIR: of the archive's account.
+count() {
+	evspace archive info "$2" --json | sed -n 's/.*"type":"archive".*"'"$1"'":\([0-9]*\).*/\1/p'
+}
+
+# is_whole DIR: it has what the whole archive has, and nothing is missing.
+is_whole() {
+	tuples "$1" >"$tap_dir/got" && cmp "$tap_dir/got" "$tap_dir/all" && evspace archive check "$1" >"$tap_dir/check" &&
+		grep -q '^0 lost.* 0 unaccounted' "$tap_dir/check" || { cat "$tap_dir/merged" "$tap_dir/check" "$tap_dir/err"; return 1; }
+}
+
+archives_are_made() {
+	bed_start tunnel ran solver 3
+	bed_start archive evspace archive --wait --run solver --rate 20 "$tap_dir/whole"
+	bed_wait archive && bed_ended archive 0 && bed_wait tunnel && evspace archive --run solver --select '/**/rank[0-1]/**' "$tap_dir/low" &&
+		evspace archive --run solver --select '/**/rank[1-3]/**' "$tap_dir/high" &&
+		tuples "$tap_dir/whole" >"$tap_dir/all" && [ -s "$tap_dir/all" ] && is_whole "$tap_dir/whole"
+}
+
+ranks_are_put_together() {
+	merge "$tap_dir/low" "$tap_dir/high" --into "$tap_dir/ranks" && is_whole "$tap_dir/ranks" &&
+		"$top_builddir/tests/account" "$EVSPACE_DIR/solver" all=0 < <(evspace events --from "$tap_dir/ranks" --json 2>/dev/null) &&
+		grep -q ' came more than once, 0 are in none' "$tap_dir/merged" && ! grep -q ' 0 came more than once' "$tap_dir/merged"
+}
+
+# Both have all, one of them at another time, and in other waves.
+nothing_is_there_twice() {
+	evspace archive --run solver "$tap_dir/later" && merge "$tap_dir/later" "$tap_dir/whole" "$tap_dir/ranks" --into "$tap_dir/twice" &&
+		is_whole "$tap_dir/twice" && merge "$tap_dir/whole" "$tap_dir/whole" --into "$tap_dir/same" && is_whole "$tap_dir/same"
+}
+
+times_are_put_together() {
+	evspace archive cut --end 2s "$tap_dir/whole" "$tap_dir/first" && evspace archive cut --begin 1s "$tap_dir/whole" "$tap_dir/second" &&
+		merge "$tap_dir/second" "$tap_dir/first" --into "$tap_dir/times" && is_whole "$tap_dir/times"
+}
+
+# What is between two parts is in none, and said; with an archive that has it, it is there.
+holes_are_named_and_filled() {
+	local lost all span
+
+	# of the program's three seconds one, and the last half of one
+	span=$(evspace archive ls "$tap_dir/whole" --json | sed -n 's/.*"from_ns":\([0-9]*\),"to_ns":\([0-9]*\),.*/\1 \2/p' |
+		awk '$1 { if (!from) from = $1; to = $2 } END { printf "%d\n", (to - from) / 1000000 }')
+	evspace archive cut --end "$((span - 1500))ms" "$tap_dir/whole" "$tap_dir/begin" &&
+		evspace archive cut --begin "$((span - 500))ms" "$tap_dir/whole" "$tap_dir/end" &&
+		merge "$tap_dir/begin" "$tap_dir/end" --into "$tap_dir/hole" && evspace archive check "$tap_dir/hole" || return
+	lost=$(count lost "$tap_dir/hole")
+	all=$(count tuples "$tap_dir/whole")
+	[ "$lost" -gt 0 ] && [ "$((lost + $(count tuples "$tap_dir/hole")))" -eq "$all" ] && grep -q ", $lost are in none" "$tap_dir/merged" &&
+		merge "$tap_dir/hole" "$tap_dir/whole" --into "$tap_dir/filled" && is_whole "$tap_dir/filled" &&
+		merge "$tap_dir/later" "$tap_dir/hole" --into "$tap_dir/filled2" && is_whole "$tap_dir/filled2" &&
+		merge "$tap_dir/hole" "$tap_dir/begin" --into "$tap_dir/hole2" && [ "$(count lost "$tap_dir/hole2")" -eq "$lost" ]
+}
+
+# Of two runs names say which, and so do communicators; all views are made of it.
+runs_are_told_apart() {
+	local one two
+
+	ran other 1 && evspace archive --run other "$tap_dir/other" && merge "$tap_dir/whole" "$tap_dir/other" --into "$tap_dir/both" &&
+		evspace archive check "$tap_dir/both" >"$tap_dir/check" && grep -q '^0 lost.* 0 unaccounted' "$tap_dir/check" || { cat "$tap_dir/merged" "$tap_dir/check"; return 1; }
+	one=$(count tuples "$tap_dir/whole")
+	two=$(count tuples "$tap_dir/other")
+	tuples "$tap_dir/both" >"$tap_dir/got"
+	evspace archive info "$tap_dir/both" | grep -q '^run solver+other' && [ "$(grep -c '"name":"/solver\.' "$tap_dir/got")" -eq "$one" ] &&
+		[ "$(grep -c '"name":"/other\.' "$tap_dir/got")" -eq "$two" ] && ! grep -q '"name":"?"' "$tap_dir/got" || return
+	sed -n 's/.*"name":"\/\(solver\|other\)\..*"comm":\([^,]*\),.*/\1 \2/p' "$tap_dir/got" | sort -u >"$tap_dir/comms"
+	cut -d ' ' -f 2 "$tap_dir/comms" | grep -v '^\(0\|null\)$' | sort | uniq -d >"$tap_dir/shared"
+	[ -s "$tap_dir/comms" ] && [ ! -s "$tap_dir/shared" ] || { cat "$tap_dir/comms"; return 1; }
+	evspace colop --from "$tap_dir/both" --json 2>/dev/null | grep -q '"type":"class"' &&
+		evspace events --from "$tap_dir/both" --select '/other.*/**' --json 2>/dev/null | grep -c '"type":"tuple"' | grep -qx "$two"
+}
+
+# One and the same archive when merged again.
+merged_is_an_archive() {
+	merge "$tap_dir/ranks" "$tap_dir/times" --into "$tap_dir/again" && is_whole "$tap_dir/again" &&
+		evspace view --from "$tap_dir/again" --view sizes --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' | grep -q . &&
+		tap_says 2 'no identity to go on with' evspace archive --run solver "$tap_dir/again"
+}
+
+others_are_refused() {
+	evspace archive --run solver --view sizes "$tap_dir/sizes" &&
+		tap_says 1 'the archive has the view sizes' evspace archive merge "$tap_dir/whole" "$tap_dir/sizes" --into "$tap_dir/none" &&
+		tap_says 1 'an archive in it already' evspace archive merge "$tap_dir/whole" "$tap_dir/low" --into "$tap_dir/high" &&
+		tap_says 1 'No such file' evspace archive merge "$tap_dir/whole" "$tap_dir/nowhere" --into "$tap_dir/none" &&
+		tap_says 2 'the words are DIR... --into OUT' evspace archive merge "$tap_dir/whole" && [ ! -e "$tap_dir/none" ]
+}
+
+bed_start agent evspace agent
+tap_case "its agent is ready" bed_until bed_ready agent
+tap_case "archives of a run, whole and of some ranks" archives_are_made
+tap_case "ranks of several archives are put together" ranks_are_put_together
+tap_case "what two have is there once" nothing_is_there_twice
+tap_case "parts by time that overlap are put together" times_are_put_together
+tap_case "holes are named, and filled by who has what was in them" holes_are_named_and_filled
+tap_case "runs are told apart" runs_are_told_apart
+tap_case "what was merged is merged again" merged_is_an_archive
+tap_case "other views, and folders in use, are refused" others_are_refused
+tap_done

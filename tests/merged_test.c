@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests what is made of the tuples that several archives have of an element: each once, in order.
+ */
+#include "consumers/keep/merged.h"
+
+#include <string.h>
+
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#define MOST	 400
+#define ARCHIVES 4
+
+/* What each archive says of each number, and what has come of them. */
+enum word { NOTHING, HAS, LOST, DISCARDED };
+
+static enum word words[ARCHIVES][MOST];
+
+static uint64_t next, n_came, n_holes, n_discarded;
+
+static const struct clock_line *line_of(unsigned archive)
+{
+	static struct clock_line lines[ARCHIVES];
+
+	lines[archive].base_ns = archive;
+	return &lines[archive];
+}
+
+static void give(void *arg, struct merged_element *of, const struct merged_piece *piece)
+{
+	(void)arg;
+	(void)of;
+	if (!piece->tuples) {
+		CU_ASSERT_EQUAL(piece->first - piece->count, next);
+		next = piece->first;
+		n_holes += piece->count;
+		n_discarded += piece->discarded ? piece->count : 0;
+		return;
+	}
+	CU_ASSERT_EQUAL(piece->first, next);
+	next = piece->first + piece->count;
+	for (uint64_t i = 0; i < piece->count; i++) {
+		CU_ASSERT_EQUAL(piece->tuples[i].start, piece->first + i);
+		CU_ASSERT_EQUAL(words[piece->line->base_ns][piece->first + i], HAS);
+		CU_ASSERT_EQUAL(piece->tuples[i].bytes, (uint64_t)piece->line->base_ns);
+		n_came++;
+	}
+}
+
+/* Go on with an archive at *@at by a run of at most @most of its tuples, to be noted or taken. */
+static void run_step(struct merged *m, struct merged_element *of, unsigned archive, uint64_t *at,
+		     uint64_t most, bool note)
+{
+	struct batch b;
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+	uint64_t lost = 0, n = 0;
+	enum word word = words[archive][*at];
+	struct tuple *t;
+
+	while (*at < MOST && word != HAS && word == words[archive][*at])
+		lost++, (*at)++;
+	while (word != DISCARDED && *at + n < MOST && n < most && words[archive][*at + n] == HAS)
+		n++;
+	/* of which nobody says anything */
+	lost = word == NOTHING ? 0 : lost;
+	batch_init(&b);
+	if (word == DISCARDED) {
+		batch_discard(&b, 1, *at, lost);
+	} else if (n > 0 || lost > 0) {
+		t = batch_add(&b, RUN_TUPLES, 1, *at, (uint32_t)n, lost);
+		for (uint64_t i = 0; i < n; i++)
+			t[i] = (struct tuple){.start = *at + i, .bytes = archive};
+	}
+	while (batch_next_packed(&b, &cursor, &view)) {
+		if (note)
+			merged_note(of, &view);
+		else
+			merged_take(m, of, &view, line_of(archive), give, NULL);
+	}
+	batch_fini(&b);
+	*at += n;
+}
+
+static void archives_make(uint64_t *r)
+{
+	memset(words, 0, sizeof(words));
+	for (unsigned a = 0; a < ARCHIVES; a++) {
+		uint64_t at = random_below(r, 3) ? 0 : random_below(r, MOST);
+
+		while (at < MOST) {
+			uint64_t n = 1 + random_below(r, 60);
+			enum word word = random_below(r, 2) ? HAS : (enum word)random_below(r, 4);
+
+			while (n-- > 0 && at < MOST)
+				words[a][at++] = word;
+		}
+	}
+}
+
+/* What has to come of all: from the first number that anybody has said something of to the last. */
+static void archives_expect(uint64_t *tuples, uint64_t *holes, uint64_t *discarded)
+{
+	uint64_t first = MOST, end = 0;
+
+	*tuples = *holes = *discarded = 0;
+	for (uint64_t i = 0; i < MOST; i++) {
+		for (unsigned a = 0; a < ARCHIVES; a++) {
+			if (words[a][i] == NOTHING)
+				continue;
+			first = i < first ? i : first;
+			end = i + 1;
+		}
+	}
+	for (uint64_t i = first; i < end; i++) {
+		bool has = false, dropped = false;
+
+		for (unsigned a = 0; a < ARCHIVES; a++) {
+			has |= words[a][i] == HAS;
+			dropped |= words[a][i] == DISCARDED;
+		}
+		*tuples += has;
+		*holes += !has;
+		*discarded += !has && dropped;
+	}
+	next = first;
+}
+
+static void each_once_and_in_order(void)
+{
+	uint64_t r = 48;
+
+	for (unsigned round = 0; round < 500; round++) {
+		uint64_t at[ARCHIVES] = {0}, tuples, holes, discarded;
+		struct merged m;
+		struct merged_element *of;
+
+		merged_init(&m);
+		of = merged_get(&m, "/a/b/rank0/t0/p2p");
+		archives_make(&r);
+		archives_expect(&tuples, &holes, &discarded);
+		n_came = n_holes = n_discarded = 0;
+		for (unsigned a = 0; a < ARCHIVES; a++) {
+			while (at[a] < MOST)
+				run_step(&m, of, a, &at[a], 1 + random_below(&r, 30), true);
+			at[a] = 0;
+		}
+		for (unsigned left = ARCHIVES; left > 0;) {
+			unsigned a = (unsigned)random_below(&r, ARCHIVES);
+
+			if (at[a] >= MOST)
+				continue;
+			run_step(&m, of, a, &at[a], 1 + random_below(&r, 30), false);
+			left -= at[a] >= MOST;
+		}
+		merged_end(&m, give, NULL);
+		CU_ASSERT_EQUAL(n_came, tuples);
+		CU_ASSERT_EQUAL(n_holes, holes);
+		CU_ASSERT_EQUAL(n_discarded, discarded);
+		CU_ASSERT_EQUAL(m.holes, holes);
+		merged_fini(&m);
+	}
+}
+
+static void names_are_the_same_element(void)
+{
+	struct merged m;
+	struct merged_element *of, *other;
+
+	merged_init(&m);
+	of = merged_get(&m, "/a/b/rank0/t0/p2p");
+	other = merged_get(&m, "/a/b/rank1/t0/p2p");
+	CU_ASSERT_PTR_NOT_EQUAL(of, other);
+	merged_call(&m, of, "/a/b/rank0.17/t0/p2p");
+	merged_call(&m, of, "/a/b/rank1/t0/p2p");
+	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/a/b/rank0.17/t0/p2p"), of);
+	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/a/b/rank0/t0/p2p"), of);
+	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/a/b/rank1/t0/p2p"), other);
+	merged_fini(&m);
+}
+
+int main(void)
+{
+	static CU_TestInfo cases[] = {
+		{"each tuple comes once and in order, and holes are named", each_once_and_in_order},
+		{"an element has all its names", names_are_the_same_element},
+		CU_TEST_INFO_NULL,
+	};
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "merged", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
