@@ -357,6 +357,8 @@ all_are_not_those_who_execute() {
 
 	asks --run wind && instr "$region<thread id=\"?\"/>" && instr "$region<thread id=\"*\"/>" &&
 		bed_until value_has p1 2 && [ "$(grep -o '/t[0-9]*"' <<<"$answer" | sort -u)" = '/t0"' ] &&
+		ask '<ctrlreq action="VALUE"><probe id="p1"/><probe id="p2"/></ctrlreq>' '^<measurement>' &&
+		[ "$(grep -o 'threadId=' <<<"$answer" | wc -l)" -eq 6 ] && [ "$(grep -o '<measurement' <<<"$answer" | wc -l)" -eq 9 ] &&
 		bed_until value_has p2 4 && [ "$(grep -o ' value="[^"]*"' <<<"$answer" | sort -u | wc -l)" -eq 1 ] &&
 		asks_end || { echo "$answer"; return 1; }
 }

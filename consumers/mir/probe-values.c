@@ -78,47 +78,59 @@ static bool cell_ids(const struct probe_cell *c, const struct probe_chain *chain
 
 /* ---- groups of a chain ---- */
 
-static bool are_same(char *const a[MIR_LEVELS], char *const b[MIR_LEVELS])
+static int ids_compare(char *const a[MIR_LEVELS], char *const b[MIR_LEVELS])
 {
-	for (unsigned i = 0; i < MIR_LEVELS; i++)
-		if ((a[i] == NULL) != (b[i] == NULL) || (a[i] && strcmp(a[i], b[i]) != 0))
-			return false;
-	return true;
+	int order = 0;
+
+	for (unsigned i = 0; i < MIR_LEVELS && order == 0; i++)
+		order = strverscmp(a[i] ? a[i] : "", b[i] ? b[i] : "");
+	return order;
 }
 
-/* The group with these ids, which it takes. */
-static struct probe_group *group_of(struct probe_groups *groups, char *id[MIR_LEVELS])
+static int groups_compare(const void *a, const void *b)
 {
-	for (size_t i = groups->n; i > 0; i--) {
-		if (!are_same(groups->items[i - 1].id, id))
-			continue;
-		ids_free(id);
-		return &groups->items[i - 1];
+	const struct probe_group *x = a, *y = b;
+
+	return ids_compare(x->id, y->id);
+}
+
+static void group_merge(struct probe_group *g, const struct probe_group *more)
+{
+	probe_stat_merge(&g->stat, &more->stat);
+	g->sampled += more->sampled;
+	if (more->last_ns > g->last_ns) {
+		g->last = more->last;
+		g->last_ns = more->last_ns;
 	}
+}
+
+/* A group of its own, which takes the ids. */
+static struct probe_group *group_new(struct probe_groups *groups, char *id[MIR_LEVELS])
+{
 	groups->items = memory_room(groups->items, groups->n, sizeof(*groups->items));
 	groups->items[groups->n] = (struct probe_group){.last_ns = 0};
 	memcpy(groups->items[groups->n].id, id, sizeof(groups->items[groups->n].id));
 	return &groups->items[groups->n++];
 }
 
-static int groups_compare(const void *a, const void *b)
+/* In their order, those with the same ids as one. */
+static void groups_settle(struct probe_groups *groups)
 {
-	const struct probe_group *x = a, *y = b;
-	int order = 0;
+	size_t kept = 0;
 
-	for (unsigned i = 0; i < MIR_LEVELS && order == 0; i++)
-		order = strverscmp(x->id[i] ? x->id[i] : "", y->id[i] ? y->id[i] : "");
-	return order;
-}
+	if (groups->n > 0)
+		qsort(groups->items, groups->n, sizeof(*groups->items), groups_compare);
+	for (size_t i = 0; i < groups->n; i++) {
+		struct probe_group *g = &groups->items[i];
 
-static void group_add(struct probe_group *g, const struct probe_cell *c)
-{
-	probe_stat_merge(&g->stat, &c->stat);
-	g->sampled += c->sampled;
-	if (c->last_ns > g->last_ns) {
-		g->last = c->last;
-		g->last_ns = c->last_ns;
+		if (kept == 0 || groups_compare(&groups->items[kept - 1], g) != 0) {
+			groups->items[kept++] = *g;
+			continue;
+		}
+		group_merge(&groups->items[kept - 1], g);
+		ids_free(g->id);
 	}
+	groups->n = kept;
 }
 
 /* With "*", what one executes is measured for all. */
@@ -148,8 +160,13 @@ static struct probe_groups groups_make(const struct probe *p, const struct probe
 	char *id[MIR_LEVELS];
 
 	for (const struct probe_cell *c = s->cells; c; c = c->hh.next) {
+		const struct probe_group of_cell = {.stat = c->stat,
+						    .last = c->last,
+						    .sampled = c->sampled,
+						    .last_ns = c->last_ns};
+
 		if (cell_ids(c, chain, threads, id))
-			group_add(group_of(&groups, id), c);
+			group_merge(group_new(&groups, id), &of_cell);
 		else
 			ids_free(id);
 	}
@@ -158,10 +175,9 @@ static struct probe_groups groups_make(const struct probe *p, const struct probe
 	if (groups.n == 0 && !wild) {
 		for (unsigned i = 0; i < MIR_LEVELS; i++)
 			id[i] = memory_copy(chain->id[i]);
-		group_of(&groups, id);
+		group_new(&groups, id);
 	}
-	if (groups.n > 0)
-		qsort(groups.items, groups.n, sizeof(*groups.items), groups_compare);
+	groups_settle(&groups);
 	if (chain->all && probe_is_of_executions(p))
 		groups_share(&groups);
 	return groups;
@@ -335,33 +351,29 @@ static struct probe_groups groups_join(const struct probe_groups *of, size_t n)
 		for (size_t g = 0; g < of[i].n; g++) {
 			for (unsigned k = 0; k < MIR_LEVELS; k++)
 				id[k] = memory_copy(of[i].items[g].id[k]);
-			group_of(&all, id);
+			group_new(&all, id);
 		}
 	}
-	if (all.n > 0)
-		qsort(all.items, all.n, sizeof(*all.items), groups_compare);
+	groups_settle(&all);
 	return all;
 }
 
 /* What a metric says of a combination. */
 static void group_tuple(struct probe_values *v, const struct probe *p,
-			const struct probe_chain *chain, char *const id[MIR_LEVELS],
+			const struct probe_chain *chain, const struct probe_group *of,
 			const struct probe_groups *in)
 {
+	const struct probe_group *g =
+		in->n > 0 ? bsearch(of, in->items, in->n, sizeof(*of), groups_compare) : NULL;
 	struct mir_tuple *t = tuple_add(v, p);
 	bool executions = probe_is_of_executions(p);
 
 	for (unsigned k = 0; k < MIR_LEVELS; k++) {
-		t->id[k] = text_keep(v, id[k]);
+		t->id[k] = text_keep(v, of->id[k]);
 		t->as_requested[k] = chain->id[k] && !is_wild(chain->id[k]);
 	}
-	t->known = !executions && p->measured;
-	for (size_t i = 0; i < in->n; i++) {
-		if (!are_same(in->items[i].id, id))
-			continue;
-		t->known = executions ? in->items[i].last_ns > 0 : p->measured;
-		t->value = group_value(p, &in->items[i]);
-	}
+	t->known = executions ? g && g->last_ns > 0 : p->measured;
+	t->value = g ? group_value(p, g) : 0;
 }
 
 /* The values of one chain: for each combination one of each metric. */
@@ -375,7 +387,7 @@ static void chain_add(struct probe_values *v, const struct probe *p,
 	all = groups_join(of, p->n_series);
 	for (size_t g = 0; g < all.n; g++)
 		for (size_t i = 0; i < p->n_series; i++)
-			group_tuple(v, p, chain, all.items[g].id, &of[i]);
+			group_tuple(v, p, chain, &all.items[g], &of[i]);
 	for (size_t i = 0; i < p->n_series; i++)
 		groups_fini(&of[i]);
 	groups_fini(&all);

@@ -57,9 +57,9 @@ static bool is_listed(const char *ops, const char *op)
 	return false;
 }
 
-static bool is_meant(const struct probe *p, const struct metric_part *part, const char *name)
+static bool is_meant(const struct probe *p, const struct metric_part *part, const char *name,
+		     uint16_t op)
 {
-	uint16_t op = op_find(name);
 	int channel = op_channel(op);
 
 	if (p->op ? op != p->op : p->channel >= 0 ? channel != p->channel : channel == CHANNEL_USER)
@@ -105,7 +105,8 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 static void record_take(struct probe_view *v, const struct evspace_total *total,
 			const struct evspace_event *event)
 {
-	const char *op = total ? total->op : event->op;
+	const char *name = total ? total->op : event->op;
+	uint16_t op = total ? op_find(name) : event->op_number;
 	struct probe *p;
 
 	TAILQ_FOREACH (p, &v->probes->list, link) {
@@ -113,7 +114,7 @@ static void record_take(struct probe_view *v, const struct evspace_total *total,
 			struct probe_series *s = &p->series[i / METRIC_PARTS];
 			const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
 
-			if (s->views[i % METRIC_PARTS] != v || !is_meant(p, part, op) ||
+			if (s->views[i % METRIC_PARTS] != v || !is_meant(p, part, name, op) ||
 			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
 				continue;
 			if (total)

@@ -36,7 +36,8 @@ static void values_write(struct probes *probes, struct probe *const *some, size_
 	if (needs && snapshot_take(&snapshot, probes->connection, probes->look, false, request) < 0)
 		needs = false;
 	for (size_t i = 0; i < n && request->n_faults == 0; i++)
-		probe_values_add(&values, some[i], needs ? &snapshot : NULL);
+		probe_values_add(&values, some[i],
+				 needs && probe_needs_snapshot(some[i]) ? &snapshot : NULL);
 	if (request->n_faults == 0) {
 		measurement_write(out, values.tuples, values.n);
 		if (lost > 0)
