@@ -402,7 +402,7 @@ destinations_are_below_a_folder() {
 wrong_probes_are_refused() {
 	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'BLOCKED_COUNT: .*--catalogue' 'add a codeRegion' \
 		'no region &quot;c1&quot;' 'not measured yet; say the same' 'take it from a snapshot' 'no traces of events' 'no metric; write one' \
-		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'no SIR'
+		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone'
 		<instrreq><metric name="FOO"/></instrreq>
 		<instrreq><metric name="BLOCKED_COUNT"/></instrreq>
 		<instrreq><metric name="WC_TIME"/></instrreq>
@@ -414,7 +414,6 @@ wrong_probes_are_refused() {
 		<ctrlreq action="VALUE"><probe id="p9"/></ctrlreq>
 		<instrreq><metric name="CALLS"/><measuring interval="99999999999999999999"/></instrreq>
 		<instrreq><codeRegion from="p2p"/><metric name="CALLS"/><thread id="*"/></instrreq>
-		<sirreq><resource in="file:///a.c"/></sirreq>
 	EOF
 }
 

@@ -16,6 +16,7 @@
 #include "consumers/mir/metric.h"
 #include "consumers/mir/probing.h"
 #include "consumers/mir/request.h"
+#include "consumers/mir/sir.h"
 #include "consumers/mir/snapshot.h"
 #include "consumers/mir/tool.h"
 #include "pathmap/base/memory.h"
@@ -34,7 +35,7 @@ static const char mir_help[] =
 	"  snapshotreq  sites (clusters), nodes, communicators, processes, threads\n"
 	"  instrreq     begins to measure what operations take, as a probe\n"
 	"  ctrlreq      values of probes; switches, changes and removes them\n"
-	"  sirreq       is refused by now\n";
+	"  sirreq       the functions of executables and libraries, by their DWARF\n";
 
 static const char mir_more[] =
 	"Exit code 1 if one of the answers says what is wrong.\n"
@@ -100,8 +101,7 @@ static void request_answer(struct mir *mir, struct tool *tool, struct mir_reques
 	if (request->kind == MIR_SNAPSHOTREQ)
 		snapshot_answer(mir, request, out);
 	else if (request->kind == MIR_SIRREQ)
-		request_complain(request, &request->place,
-				 "no SIR is made yet; regions are operations and their groups");
+		sir_answer(request, out);
 	else
 		probing_answer(&mir->probes, &tool->owner, request, out);
 }

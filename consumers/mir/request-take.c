@@ -138,7 +138,12 @@ static void element_take(struct mir_taking *t, xmlNodePtr node)
 	struct mir_request *r = t->request;
 	const char *name = (const char *)node->name;
 
-	if (strcmp(name, "metric") == 0) {
+	if (strcmp(name, "resource") == 0) {
+		word_take(t, node, "in", &r->resources, &r->n_resources);
+		if (xmlHasProp(node, BAD_CAST "out"))
+			request_complain(r, &r->resources[r->n_resources - 1].place,
+					 "nothing is written back yet; leave \"out\" out");
+	} else if (strcmp(name, "metric") == 0) {
 		word_take(t, node, "name", &r->metrics, &r->n_metrics);
 	} else if (strcmp(name, "probe") == 0) {
 		word_take(t, node, "id", &r->probes, &r->n_probes);

@@ -39,6 +39,7 @@ void request_free(struct mir_request *request)
 	for (size_t i = 0; i < request->n_entities; i++)
 		free(request->entities[i].id.text);
 	free(request->entities);
+	words_free(request->resources, request->n_resources);
 	words_free(request->metrics, request->n_metrics);
 	words_free(request->probes, request->n_probes);
 	free(request->from.text);

@@ -65,6 +65,9 @@ struct mir_measuring {
 struct mir_request {
 	enum mir_kind kind;
 	struct mir_place place;
+	/* sirreq */
+	struct mir_word *resources; /* what to read: URIs */
+	size_t n_resources;
 	/* snapshotreq */
 	bool named;
 	uint64_t stack;

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace mir: the SIR of executables of C and Fortran has the functions that DWARF, as readelf shows it, and ctags say.
+
+. "$top_srcdir/tests/tap.sh"
+
+schema=$top_srcdir/consumers/mir/mir.xsd
+cd "$tap_dir" || exit 99
+
+# sir FILE...: the answer is in `answer`, and is valid.
+sir() {
+	local file
+
+	{
+		echo '<sirreq>'
+		for file; do echo "<resource in='file://$file'/>"; done
+		echo '</sirreq>'
+	} | timeout 100 evspace mir - >answer 2>err && [ ! -s err ] || { cat err answer; return 1; }
+	xmllint --huge --nonet --noout --schema "$schema" answer 2>xmllint.err || { cat xmllint.err; return 1; }
+}
+
+# regions TYPE: "NAME LINE" of each, sorted.
+regions() {
+	/usr/bin/python3 - "$1" <<-'EOF' | sort -u
+		import sys, xml.etree.ElementTree as ET
+		for r in ET.parse('answer').iter('codeRegion'):
+		    if r.get('type') == sys.argv[1]: print(r.get('name'), r.find('position').get('startLine'))
+	EOF
+}
+
+# What readelf has of subprograms with code; attributes of abstract ones are looked up.
+by_readelf() {
+	readelf -wi "$1" 2>/dev/null | awk '
+		/^ *<[0-9a-f]+><[0-9a-f]+>: Abbrev/ { split($1, at, /[<>]+/); now = at[3]; tag[now] = $NF; next }
+		/DW_AT_name/ { sub(/.*: /, ""); sub(/[ \t]+$/, ""); name[now] = $0; next }
+		/DW_AT_decl_line/ { line[now] = $NF; next }
+		/DW_AT_low_pc/ { code[now] = 1; next }
+		/DW_AT_(abstract_origin|specification)/ { match($0, /<0x[0-9a-f]+>/); of[now] = substr($0, RSTART + 3, RLENGTH - 4); next }
+		END {
+			for (i in tag) {
+				if (tag[i] != "(DW_TAG_subprogram)" || !code[i]) continue
+				for (o = i; (!(o in name) || !(o in line)) && o in of && n++ < 1e6; o = of[o]) {
+					if (o in name) name[of[o]] = name[o]
+					if (o in line) line[of[o]] = line[o]
+				}
+				print name[o], line[o]
+			}
+		}' | sort -u
+}
+
+same_as_readelf() {
+	sir "$1" && regions subprogram >ours && by_readelf "$1" >theirs && { [ "$(wc -l <ours)" -ge "$2" ] || ! wc -l ours; } && diff ours theirs
+}
+
+compile() {
+	cat >solver.c <<-'EOF'
+		#include <mpi.h>
+
+		static inline int twice(int x)
+		{
+			return 2 * x;
+		}
+
+		__attribute__((noinline)) static int exchange(int rank)
+		{
+			int got = twice(rank);
+
+			MPI_Bcast(&got, 1, MPI_INT, 0, MPI_COMM_WORLD);
+			MPI_Barrier(MPI_COMM_WORLD);
+			return got;
+		}
+
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			exchange(argc);
+			return MPI_Finalize();
+		}
+	EOF
+	mpicc -g -O2 -o solver solver.c
+}
+
+a_program_by_hand() {
+	compile && sir "$tap_dir/solver" || return
+	[ "$(regions subprogram | tr '\n' ' ')" = 'exchange 8 main 17 ' ] &&
+		[ "$(regions call | tr '\n' ' ')" = 'MPI_Barrier 13 MPI_Bcast 12 MPI_Finalize 21 MPI_Init 19 ' ] &&
+		[ "$(regions inlined)" = 'twice 10' ] &&
+		grep -qE '<unit id="([0-9a-f]{8})" name="[^"]*/solver.c">.*<codeRegion id="\1-8" type="subprogram" name="exchange"><position startLine="8" endLine="15"/>' answer &&
+		mpicc -g -O1 -o again solver.c && cp answer before && sir "$tap_dir/again" &&
+		[ "$(grep -o 'id="[0-9a-f]*-8"' answer)" = "$(grep -o 'id="[0-9a-f]*-8"' before)" ]
+}
+
+# The compiler may have left nothing of a small one.
+same_as_ctags() {
+	sir "$top_builddir/tests/apps/windtunnel" && { regions subprogram && regions inlined; } | cut -d' ' -f1 | sort -u >ours &&
+		ctags -x --c-kinds=f "$top_srcdir/tests/apps/"{windtunnel,lattice}.c | awk '{ print $1 }' | sort -u >theirs &&
+		[ "$(comm -23 theirs ours | wc -l)" -le 2 ] || diff ours theirs
+}
+
+wrong_ones_are_told() {
+	echo 'int main(void) { return 0; }' >bare.c && gcc -s -o bare bare.c && head -c 3000 solver >cut && mkfifo pipe || return
+	{
+		for file in "file://$tap_dir/bare" "file://$tap_dir/cut" "file://$tap_dir/solver.c" "file://$tap_dir/pipe" "file://$tap_dir" \
+			"file://$tap_dir/nowhere" 'http://127.0.0.1/a' 'ftp://127.0.0.1/a' 'file://host/a'; do
+			echo "<sirreq><resource in='$file'/></sirreq>"
+		done
+		echo "<sirreq><resource in='file://$tap_dir/solver' out='file://$tap_dir/out'/></sirreq>"
+	} >requests
+	timeout 60 evspace mir requests >answer
+	[ $? -eq 1 ] && [ "$(grep -c '^<errors>' answer)" -eq 10 ] && [ "$(grep -c 'compiled with -g' answer)" -eq 5 ] &&
+		[ "$(grep -c 'is not read; write file:///PATH' answer)" -eq 3 ] && grep -q 'written back yet' answer || { cat answer; return 1; }
+}
+
+# Bytes of it changed at random: it ends, and what it says is a document.
+damaged_ones_end() {
+	/usr/bin/python3 - "$tap_dir/solver" <<-'EOF'
+		import random, subprocess, sys
+		whole = open(sys.argv[1], 'rb').read()
+		random.seed(1)
+		for i in range(60):
+		    damaged = bytearray(whole)
+		    for k in range(1 + i): damaged[random.randrange(len(damaged))] = random.randrange(256)
+		    open('damaged', 'wb').write(damaged)
+		    p = subprocess.run(['evspace', 'mir', '-'], input=b"<sirreq><resource in='file://%s'/></sirreq>" % (sys.argv[1].rsplit('/', 1)[0] + '/damaged').encode(),
+		        stdout=subprocess.PIPE, timeout=60)
+		    assert p.returncode in (0, 1) and p.stdout.count(b'\n') == 1, (i, p)
+	EOF
+}
+
+tap_case "functions, inlined ones and calls of MPI of a program, and ids that stay" a_program_by_hand
+tap_case "the functions of a program in C are those that readelf has" same_as_readelf "$top_builddir/tests/apps/windtunnel" 20
+if [ -x "$top_builddir/tests/apps/fcalls" ]; then
+	tap_case "those of one in Fortran, too" same_as_readelf "$top_builddir/tests/apps/fcalls" 2
+fi
+tap_case "those of evspace's own library, too" same_as_readelf "$top_builddir/.libs/libevspace-mir.so" 10
+if command -v ctags >/dev/null; then
+	tap_case "what ctags finds is there" same_as_ctags
+else
+	tap_skip "what ctags finds is there" "there is no ctags"
+fi
+tap_case "what has no DWARF, or is no file, is told" wrong_ones_are_told
+tap_case "damaged executables end it in no way" damaged_ones_end
+tap_done
