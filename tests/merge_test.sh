@@ -94,6 +94,54 @@ runs_are_told_apart() {
 		evspace events --from "$tap_dir/both" --select '/other.*/**' --json 2>/dev/null | grep -c '"type":"tuple"' | grep -qx "$two"
 }
 
+# damage FILE SHARE: the last chunk of events that begins before so many hundredths of the file.
+damage() {
+	local at bytes
+
+	bytes=$(stat -c %s "$1")
+	at=$(grep -abo EVSPARCH "$1" | cut -d : -f 1 | while read -r at; do
+		[ "$at" -gt "$((bytes * $2 / 100))" ] || [ "$(od -An -tu2 -j "$((at + 14))" -N 2 "$1" | tr -d ' ')" -ne 0 ] || echo "$at"
+	done | tail -n 1)
+	[ -n "$at" ] && printf 'damage' | dd of="$1" bs=1 seek="$((at + 110))" conv=notrunc status=none
+}
+
+# What is not selected need not even be readable.
+others_are_not_read() {
+	local two
+
+	cp -r "$tap_dir/both" "$tap_dir/damaged" && damage "$tap_dir/damaged/00000001.evspace" 40 || return
+	two=$(count tuples "$tap_dir/other")
+	evspace events --from "$tap_dir/damaged" --json >/dev/null 2>"$tap_dir/err" && return 1
+	grep -q checksum "$tap_dir/err" && evspace events --from "$tap_dir/damaged" --select '/other.*/**' --json >"$tap_dir/got" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	[ "$(grep -c '"type":"tuple"' "$tap_dir/got")" -eq "$two" ] && ! grep -q '"type":"lost"' "$tap_dir/got" && grep '"type":"summary"' "$tap_dir/got" | grep -q '"unaccounted":0' &&
+		! evspace events --from "$tap_dir/damaged" --select '/solver.*/**' --json >/dev/null 2>&1 &&
+		evspace view --from "$tap_dir/both" --view sizes --select '/other.*/**' --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' | grep -q .
+}
+
+# Of what was selected nothing is missing, whatever is not read.
+selected_is_the_same() {
+	for select in '/**/rank0/**' '/**/rank[1-2]/**/p2p' '/**/collective'; do
+		evspace events --from "$tap_dir/whole" --select "$select" --json 2>/dev/null >"$tap_dir/kept"
+		evspace events --run solver --backlog --select "$select" --json 2>/dev/null | grep '"type":"tuple"' |
+			sed 's/"\(start\|end\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort >"$tap_dir/live"
+		grep '"type":"tuple"' "$tap_dir/kept" | sed 's/"\(start\|end\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort | cmp - "$tap_dir/live" &&
+			grep '"type":"summary"' "$tap_dir/kept" | grep -q '"lost":0.*"unaccounted":0' && [ -s "$tap_dir/live" ] || return
+	done
+}
+
+# Of a time alone, too.
+other_times_are_not_read() {
+	local span
+
+	span=$(evspace archive ls "$tap_dir/whole" --json | sed -n 's/.*"from_ns":\([0-9]*\),"to_ns":\([0-9]*\),.*/\1 \2/p' |
+		awk '$1 { if (!from) from = $1; to = $2 } END { printf "%d\n", (to - from) / 1000000 }')
+	cp -r "$tap_dir/whole" "$tap_dir/damaged2" && damage "$tap_dir/damaged2/00000001.evspace" 50 &&
+		tap_says 1 checksum evspace archive cut "$tap_dir/damaged2" "$tap_dir/cut1" &&
+		evspace archive cut --begin "$((span - 300))ms" "$tap_dir/damaged2" "$tap_dir/cut2" &&
+		evspace archive cut --begin "$((span - 300))ms" "$tap_dir/whole" "$tap_dir/cut3" && evspace archive check "$tap_dir/cut2" &&
+		tuples "$tap_dir/cut3" >"$tap_dir/got" && [ -s "$tap_dir/got" ] && tuples "$tap_dir/cut2" | cmp - "$tap_dir/got"
+}
+
 # One and the same archive when merged again.
 merged_is_an_archive() {
 	merge "$tap_dir/ranks" "$tap_dir/times" --into "$tap_dir/again" && is_whole "$tap_dir/again" &&
@@ -117,6 +165,9 @@ tap_case "what two have is there once" nothing_is_there_twice
 tap_case "parts by time that overlap are put together" times_are_put_together
 tap_case "holes are named, and filled by who has what was in them" holes_are_named_and_filled
 tap_case "runs are told apart" runs_are_told_apart
+tap_case "what is not selected is not read" others_are_not_read
+tap_case "... and of what is, nothing is missing" selected_is_the_same
+tap_case "a cut reads its own time alone" other_times_are_not_read
 tap_case "what was merged is merged again" merged_is_an_archive
 tap_case "other views, and folders in use, are refused" others_are_refused
 tap_done

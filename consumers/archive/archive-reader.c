@@ -23,10 +23,15 @@ struct archive_reader {
 	unsigned *files;
 	int n_files, at; /* the present one; n_files: at the end */
 	char file[ARCHIVE_FILE_TEXT];
-	uint64_t offset; /* of the next chunk in it */
-	uint64_t before; /* bytes of the files before it */
-	bool begun;	 /* a chunk was read */
-	uint64_t torn;	 /* bytes at the end that are no chunk */
+	uint64_t offset;	/* of the next chunk in it */
+	uint64_t before;	/* bytes of the files before it */
+	bool begun;		/* a chunk was read */
+	uint64_t torn;		/* bytes at the end that are no chunk */
+	uint64_t index_at;	/* where an index is whose chunk was not read yet … */
+	bool indexed, unwanted; /* … if there is one; its chunk is not needed */
+	archive_wants *wants;
+	void *wants_arg;
+	uint64_t n_passed, passed, newest; /* the last wave of these, and of all so far */
 	struct archive_head head;
 	struct archive_end end;
 	unsigned char *stored, *plain;
@@ -173,7 +178,60 @@ static int unpack(struct archive_reader *r, const struct archive_head *head, str
 	return errorf(e, "chunk %llu cannot be unpacked", (unsigned long long)head->number);
 }
 
-/* The next chunk of the present file. Returns 1, 0 at its end, or -1 with @e. */
+void archive_reader_select(struct archive_reader *r, archive_wants *wants, void *arg)
+{
+	r->wants = wants;
+	r->wants_arg = arg;
+}
+
+uint64_t archive_reader_passed(const struct archive_reader *r, uint64_t *wave)
+{
+	*wave = r->passed;
+	return r->n_passed;
+}
+
+/* The present chunk is an index: is the next one needed? Of waves that come in another order, all
+ * are. */
+static void index_take(struct archive_reader *r, const struct archive_head *head)
+{
+	const struct archive_elements *elements =
+		(const struct archive_elements *)(const void *)r->plain;
+	size_t n = head->plain / sizeof(*elements);
+
+	r->indexed = true;
+	r->unwanted = r->wants && head->first > r->newest && n > 0 &&
+		      !r->wants(r->wants_arg, head, elements, n);
+}
+
+/* The chunk with the head @head is whole, and is in the archive. */
+static void chunk_end(struct archive_reader *r, const struct archive_head *head)
+{
+	r->head = *head;
+	r->offset += sizeof(*head) + head->stored;
+	r->end = (struct archive_end){r->files[r->at], r->offset, head->number};
+	r->newest = head->last > r->newest ? head->last : r->newest;
+	r->indexed = r->unwanted = false;
+}
+
+/* Pass over the chunk with this head. Returns whether it is not needed. */
+static bool pass_over(struct archive_reader *r, const struct archive_head *head)
+{
+	uint64_t behind = r->offset + sizeof(*head);
+
+	/* what is not all there is judged as ever */
+	if (!r->unwanted || head->kind != ARCHIVE_CAME || file_bytes(r) - behind < head->stored)
+		return false;
+	chunk_end(r, head);
+	r->fed = r->head.plain = 0;
+	r->n_passed++;
+	r->passed = head->last;
+	return true;
+}
+
+#define PASSED 2
+
+/* The next chunk of the present file. Returns 1, PASSED: it is nothing to read, 0 at its end, or -1
+ * with @e. */
 static int chunk_read(struct archive_reader *r, struct error *e)
 {
 	bool last = r->at + 1 == r->n_files;
@@ -182,12 +240,15 @@ static int chunk_read(struct archive_reader *r, struct error *e)
 	size_t got = read_at(r, &head, sizeof(head), r->offset);
 	int rc;
 
-	if (got == 0)
+	if (got == 0 && !r->indexed)
 		return 0;
 	rc = got < sizeof(head) ? 1 : archive_head_check(&head, &what);
+	if (rc == 0 && pass_over(r, &head))
+		return PASSED;
 	if (rc == 0)
 		rc = stored_read(r, &head, &what);
 	if (rc == 1 && last) {
+		r->offset = r->indexed ? r->index_at : r->offset;
 		r->torn = file_bytes(r) - r->offset;
 		return 0;
 	}
@@ -197,11 +258,15 @@ static int chunk_read(struct archive_reader *r, struct error *e)
 	}
 	if (rc != 0 || unpack(r, &head, &what) < 0)
 		return fault(r, e, &what);
-	r->head = head;
-	r->offset += sizeof(head) + head.stored;
-	r->end = (struct archive_end){r->files[r->at], r->offset, head.number};
+	if (head.kind == ARCHIVE_INDEX) {
+		index_take(r, &head);
+		r->index_at = r->offset;
+		r->offset += sizeof(head) + head.stored;
+		return PASSED;
+	}
+	chunk_end(r, &head);
 	r->fed = 0;
-	return 1;
+	return head.kind == ARCHIVE_SNAPSHOT && r->begun ? PASSED : 1;
 }
 
 int archive_reader_chunk(struct archive_reader *r, struct error *e)
@@ -211,7 +276,7 @@ int archive_reader_chunk(struct archive_reader *r, struct error *e)
 	for (; r->at < r->n_files; r->at++) {
 		if (r->fd < 0 && file_open(r, e) < 0)
 			return -1;
-		while ((rc = chunk_read(r, e)) > 0 && r->begun && r->head.kind == ARCHIVE_SNAPSHOT)
+		while ((rc = chunk_read(r, e)) == PASSED)
 			;
 		r->begun |= rc > 0;
 		if (rc != 0)

@@ -14,6 +14,17 @@ struct archive_reader;
 struct archive_reader *archive_reader_new(const char *folder, struct error *e);
 void archive_reader_free(struct archive_reader *r);
 
+/** Is a chunk needed that has the waves of @head, with tuples of the @n ranges of elements alone?
+ */
+typedef bool archive_wants(void *arg, const struct archive_head *head,
+			   const struct archive_elements *elements, size_t n);
+
+/** From now on pass over chunks that @wants does not need, without reading them. */
+void archive_reader_select(struct archive_reader *r, archive_wants *wants, void *arg);
+
+/** How many chunks were passed over so, and the last wave of these. */
+uint64_t archive_reader_passed(const struct archive_reader *r, uint64_t *wave);
+
 /**
  * The next chunk. Returns 1, 0 at the end, or -1 with @e, which says in which file what is wrong
  * where: what is behind it is not read. What is behind the last whole chunk of the last file, as a

@@ -12,7 +12,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/columns.h"
 #include "tree/wire/dictionary.h"
 
 #define LEVEL 3
@@ -29,7 +31,11 @@ struct archive_writer {
 	unsigned char *packed;
 	size_t packed_room;
 	ZSTD_CCtx *context;
-	struct archive_head head; /* of the next chunk */
+	struct archive_head head;     /* of the next chunk */
+	bool plain_waves;	      /* it has nothing but whole waves of tuples … */
+	struct interval_set elements; /* … of these */
+	struct archive_elements *index;
+	size_t index_room;
 };
 
 /* ---- life ---- */
@@ -76,6 +82,8 @@ void archive_writer_free(struct archive_writer *w)
 	if (w->folder_fd >= 0)
 		close(w->folder_fd);
 	ZSTD_freeCCtx(w->context);
+	interval_set_fini(&w->elements);
+	free(w->index);
 	free(w->packed);
 	free(w->plain);
 	free(w->folder);
@@ -89,6 +97,8 @@ static void head_begin(struct archive_writer *w, uint64_t number)
 		.order = ARCHIVE_ORDER, .version = ARCHIVE_VERSION, .number = number};
 	memcpy(w->head.magic, ARCHIVE_MAGIC, sizeof(w->head.magic));
 	w->bytes = 0;
+	w->plain_waves = true;
+	w->elements.n = 0;
 }
 
 static int file_begin(struct archive_writer *w, unsigned number, uint64_t bytes, struct error *e)
@@ -148,6 +158,7 @@ int archive_writer_turn(struct archive_writer *w, uint64_t most, struct error *e
 	if (file_begin(w, w->number + 1, 0, e) < 0)
 		return -1;
 	w->head.kind = ARCHIVE_SNAPSHOT;
+	w->plain_waves = false;
 	return 1;
 }
 
@@ -207,6 +218,35 @@ static void head_note(struct archive_head *h, const struct archive_note *note)
 		h->to_ns = note->taken_ns;
 }
 
+/* Has the frame a whole wave, and nothing that is said once? */
+static bool is_plain(const Evspace__Frame *header)
+{
+	const Evspace__Answer *a = header->answer;
+
+	return header->kind_case == EVSPACE__FRAME__KIND_ANSWER && a->wave && !a->again &&
+	       a->n_names == 0 && a->n_comms == 0 && a->n_missing == 0;
+}
+
+/* What the index says of the frame. */
+static void index_note(struct archive_writer *w, const Evspace__Frame *header,
+		       const struct batch *body)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	w->plain_waves = w->plain_waves && is_plain(header) && body;
+	while (w->plain_waves && batch_next_packed(body, &cursor, &view)) {
+		const struct run *run = view.run;
+
+		if (run->kind == RUN_TUPLES ||
+		    (run->kind == RUN_COLUMNS && columns_head(view.records).kind == RUN_TUPLES))
+			interval_set_add(&w->elements, run->element, (uint64_t)run->element + 1);
+		else
+			w->plain_waves =
+				run->kind == RUN_PART && !(run->flags & (RUN_FOLD | RUN_MANY));
+	}
+}
+
 void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
 			const struct batch *body, const struct archive_note *note)
 {
@@ -223,6 +263,7 @@ void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
 	}
 	w->bytes = (size_t)(to - w->plain);
 	head_note(&w->head, note);
+	index_note(w, header, body);
 }
 
 void archive_writer_names(struct archive_writer *w, struct names *names)
@@ -273,34 +314,70 @@ static int write_all(int fd, const void *data, size_t bytes, uint64_t at)
 	return 0;
 }
 
-static size_t pack(struct archive_writer *w)
+static size_t pack(struct archive_writer *w, const void *plain, size_t bytes)
 {
-	size_t most = ZSTD_compressBound(w->bytes), n;
+	size_t most = ZSTD_compressBound(bytes), n;
 
 	if (w->packed_room < most) {
 		free(w->packed);
 		w->packed = memory_new(most, 1);
 		w->packed_room = most;
 	}
-	n = ZSTD_compress2(w->context, w->packed, w->packed_room, w->plain, w->bytes);
+	n = ZSTD_compress2(w->context, w->packed, w->packed_room, plain, bytes);
 	if (ZSTD_isError(n))
 		abort();
 	return n;
 }
 
+/* Write a chunk at *@end. Returns 0 with its end there, or -1 with errno. */
+static int chunk_write(struct archive_writer *w, struct archive_head *head, const void *plain,
+		       size_t bytes, uint64_t *end)
+{
+	head->plain = (uint32_t)bytes;
+	head->stored = (uint32_t)pack(w, plain, bytes);
+	head->sum = archive_sum(head, w->packed);
+	if (write_all(w->fd, head, sizeof(*head), *end) < 0 ||
+	    write_all(w->fd, w->packed, head->stored, *end + sizeof(*head)) < 0)
+		return -1;
+	*end += sizeof(*head) + head->stored;
+	return 0;
+}
+
+/* Write which elements the next chunk has, if that is all that it has. An index without its chunk
+ * is as a chunk that was being written. */
+static int index_write(struct archive_writer *w, uint64_t *end)
+{
+	struct archive_head head = w->head;
+	size_t n = w->elements.n, bytes = (n + 1) * sizeof(*w->index);
+
+	if (!w->plain_waves || bytes > ARCHIVE_INDEX_MOST)
+		return 0;
+	if (w->index_room < bytes) {
+		free(w->index);
+		w->index = memory_new(n + 1, sizeof(*w->index));
+		w->index_room = bytes;
+	}
+	/* none at all is an empty one */
+	w->index[0] = (struct archive_elements){0};
+	for (size_t i = 0; i < n; i++) {
+		const struct interval *of = &w->elements.items[i];
+
+		w->index[i + 1] = (struct archive_elements){(uint32_t)of->from,
+							    (uint32_t)(of->to - of->from)};
+	}
+	head.kind = ARCHIVE_INDEX;
+	head.tuples = head.lost = head.discarded = 0;
+	return chunk_write(w, &head, w->index, bytes, end);
+}
+
 int archive_writer_sync(struct archive_writer *w, struct error *e)
 {
-	size_t stored;
+	uint64_t end = w->end;
 	int saved;
 
 	if (w->bytes == 0)
 		return 0;
-	stored = pack(w);
-	w->head.plain = (uint32_t)w->bytes;
-	w->head.stored = (uint32_t)stored;
-	w->head.sum = archive_sum(&w->head, w->packed);
-	if (write_all(w->fd, &w->head, sizeof(w->head), w->end) < 0 ||
-	    write_all(w->fd, w->packed, stored, w->end + sizeof(w->head)) < 0 ||
+	if (index_write(w, &end) < 0 || chunk_write(w, &w->head, w->plain, w->bytes, &end) < 0 ||
 	    fdatasync(w->fd) < 0) {
 		saved = errno;
 		/* what was begun is no chunk: nobody needs to wonder what it is */
@@ -309,8 +386,8 @@ int archive_writer_sync(struct archive_writer *w, struct error *e)
 		errno = saved;
 		return errorf(e, "%s/%s: %m", w->folder, w->file);
 	}
-	w->end += sizeof(w->head) + stored;
-	w->written += sizeof(w->head) + stored;
+	w->written += end - w->end;
+	w->end = end;
 	head_begin(w, w->head.number + 1);
 	return 0;
 }

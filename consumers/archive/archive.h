@@ -18,6 +18,9 @@
 /** Most bytes of frames of a chunk: one of the largest, and what a writer gathers before it. */
 #define ARCHIVE_PLAIN_MOST (WIRE_FRAME_MAX + (8u << 20))
 
+/** Most bytes of an index. */
+#define ARCHIVE_INDEX_MOST (1u << 20)
+
 /** Files are "00000001.evspace", … */
 #define ARCHIVE_FILE_TEXT  24
 #define ARCHIVE_FILES_MOST 99999999u
@@ -27,6 +30,8 @@ enum archive_kind {
 	ARCHIVE_CAME,	  /* what came, in that order */
 	ARCHIVE_SNAPSHOT, /* the first of a file: what those before it have said, for who begins
 			   * there; others pass it over */
+	ARCHIVE_INDEX,	  /* which elements have tuples in the next one, which has nothing but
+			   * whole waves of them; likewise */
 };
 
 /**
@@ -47,6 +52,13 @@ struct archive_head {
 	uint64_t sum;			  /* archive_sum() of all above and of the stored bytes */
 };
 
+/** Of these an index is made, in ascending order: elements [from, from + count), by the ids that
+ * names give them; an id begins with the place of the element's host. */
+struct archive_elements {
+	uint32_t from, count;
+};
+
+_Static_assert(sizeof(struct archive_elements) == 8, "elements of an index are 8 bytes");
 _Static_assert(sizeof(struct archive_head) == 96, "a head of a chunk is 96 bytes");
 
 /** The checksum: FNV-1a of 64 bits (Fowler, Noll, Vo) over words of 8 bytes, the last filled with

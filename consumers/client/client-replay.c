@@ -18,6 +18,7 @@ struct client_replay {
 	bool resumes; /* its end is where the client goes on */
 	bool begun;   /* with a chunk that has waves */
 	struct client_stages *stages;
+	uint64_t n_passed, skip_to; /* chunks, and the wave behind the last of them */
 	bool faulty;
 	struct error fault;
 	uint64_t began_ns; /* CLOCK_MONOTONIC, with a speed: when the first wave was due … */
@@ -38,19 +39,6 @@ static double replay_speed;
 void client_replay_speed_set(double speed)
 {
 	replay_speed = speed;
-}
-
-static struct client_replay *replay_new(const char *folder, struct error *e)
-{
-	struct client_replay *r = memory_new(1, sizeof(*r));
-
-	r->reader = archive_reader_new(folder, e);
-	if (r->reader) {
-		r->before = archive_reader_bytes(r->reader);
-		return r;
-	}
-	free(r);
-	return NULL;
 }
 
 void client_replay_free(struct client_replay *r)
@@ -207,13 +195,58 @@ static int take_frame(struct evspace_client *c, const struct frame *frame, struc
 	}
 }
 
+/* Is a chunk with these elements needed? */
+static bool wants(void *arg, const struct archive_head *head,
+		  const struct archive_elements *elements, size_t n)
+{
+	const struct evspace_client *c = arg;
+	const struct client_stages *stages = c->replay->stages;
+
+	(void)head;
+	if (c->replay->resumes || !stages || !client_stages_select(stages, c))
+		return true;
+	for (size_t i = 0; i < n; i++) {
+		for (uint32_t at = 0; at < elements[i].count; at++) {
+			if (client_stages_want(stages, c, elements[i].from + at))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Chunks were passed over: no wave of theirs comes, and the numbers of elements that are not
+ * selected begin anew. */
+static void pass(struct evspace_client *c, uint64_t wave)
+{
+	struct client_replay *r = c->replay;
+
+	r->skip_to = wave + 1;
+	if (c->next_ask < r->skip_to)
+		c->next_ask = r->skip_to;
+	for (size_t i = 0; i < names_count(c->names); i++) {
+		const struct name *name = names_at(c->names, i);
+
+		if (name->level == LEVEL_ELEMENT && !client_stages_want(r->stages, c, name->id))
+			delivery_forget(c->delivery, name->id);
+	}
+}
+
 /* Returns 1, 0 at the end, or -1 with @e. */
 static int step(struct evspace_client *c, struct error *e)
 {
+	struct client_replay *r = c->replay;
 	struct frame frame;
-	int rc = archive_reader_frame(c->replay->reader, true, &frame, e);
+	uint64_t n, wave;
+	int rc = archive_reader_frame(r->reader, false, &frame, e);
 
-	return rc > 0 && take_frame(c, &frame, e) < 0 ? -1 : rc;
+	if (rc != 0)
+		return rc > 0 && take_frame(c, &frame, e) < 0 ? -1 : rc;
+	rc = archive_reader_chunk(r->reader, e);
+	n = archive_reader_passed(r->reader, &wave);
+	if (rc >= 0 && n != r->n_passed)
+		pass(c, wave);
+	r->n_passed = n;
+	return rc;
 }
 
 /* ---- waves ---- */
@@ -272,6 +305,10 @@ int client_replay_next(struct evspace_client *c)
 			replay_wait(c);
 			return 1;
 		}
+		if (c->next_take < c->replay->skip_to) {
+			c->next_take++;
+			continue;
+		}
 		rc = step(c, &e);
 		if (rc < 0)
 			return replay_fail(c, &e);
@@ -283,6 +320,21 @@ int client_replay_next(struct evspace_client *c)
 
 /* ---- life ---- */
 
+static struct client_replay *replay_new(struct evspace_client *c, const char *folder,
+					struct error *e)
+{
+	struct client_replay *r = memory_new(1, sizeof(*r));
+
+	r->reader = archive_reader_new(folder, e);
+	if (r->reader) {
+		r->before = archive_reader_bytes(r->reader);
+		archive_reader_select(r->reader, wants, c);
+		return r;
+	}
+	free(r);
+	return NULL;
+}
+
 int client_replay_begin(struct evspace_client *c, const char *folder, struct error *e)
 {
 	struct evspace_connection *on = c->connection;
@@ -293,7 +345,7 @@ int client_replay_begin(struct evspace_client *c, const char *folder, struct err
 	on->failed = true;
 	on->failure = EVSPACE_WRONG;
 	errorf(&on->why, "%s is an archive, and nobody there can be asked", folder);
-	c->replay = replay_new(folder, e);
+	c->replay = replay_new(c, folder, e);
 	while (c->replay && !c->was_open && (rc = step(c, e)) > 0)
 		;
 	if (!c->replay || rc < 0)
@@ -308,7 +360,7 @@ int client_replay_begin(struct evspace_client *c, const char *folder, struct err
 int client_replay_resume(struct evspace_client *c, const char *folder, struct archive_end *end,
 			 uint64_t *torn, struct error *e)
 {
-	struct client_replay *r = replay_new(folder, e);
+	struct client_replay *r = replay_new(c, folder, e);
 	int rc = -1;
 
 	*end = (struct archive_end){0};

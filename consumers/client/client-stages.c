@@ -100,14 +100,18 @@ static bool matches(char *const *patterns, size_t n, const char *name)
 	return any;
 }
 
-static bool selects(const struct client_stages *s, const struct evspace_client *c,
-		    const struct run_view *view)
+bool client_stages_select(const struct client_stages *s, const struct evspace_client *c)
 {
-	const struct name *name = names_find(c->names, view->run->element);
+	return s->n_patterns > 0 || c->n_select > 0;
+}
 
-	return view->run->kind != RUN_TUPLES || !name ||
-	       (matches(s->patterns, s->n_patterns, name->text) &&
-		matches(c->select, c->n_select, name->text));
+bool client_stages_want(const struct client_stages *s, const struct evspace_client *c,
+			uint32_t element)
+{
+	const struct name *name = names_find(c->names, element);
+
+	return !name || (matches(s->patterns, s->n_patterns, name->text) &&
+			 matches(c->select, c->n_select, name->text));
 }
 
 /* What is not selected was not read. */
@@ -128,11 +132,11 @@ static void select_runs(const struct client_stages *s, const struct evspace_clie
 	struct run_view view;
 	struct batch kept;
 
-	if (s->n_patterns == 0 && c->n_select == 0)
+	if (!client_stages_select(s, c))
 		return;
 	batch_init(&kept);
 	while (batch_next_packed(batch, &cursor, &view)) {
-		if (selects(s, c, &view)) {
+		if (view.run->kind != RUN_TUPLES || client_stages_want(s, c, view.run->element)) {
 			part = view.run->kind == RUN_PART ? view.part : part;
 			batch_keep(&kept, &view);
 		} else if (part) {

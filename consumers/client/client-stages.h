@@ -5,6 +5,7 @@
 #define EVSPACE_CLIENT_STAGES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "pathmap/base/error.h"
 
@@ -16,6 +17,11 @@ struct evspace_client;
  * view already, and only --select counts. Returns NULL with errno and @e. */
 struct client_stages *client_stages_new(const struct evspace_client *c, bool same, struct error *e);
 void client_stages_free(struct client_stages *s);
+
+/** Is anything selected at all, and this element, if it is known what it is? */
+bool client_stages_select(const struct client_stages *s, const struct evspace_client *c);
+bool client_stages_want(const struct client_stages *s, const struct evspace_client *c,
+			uint32_t element);
 
 /** Pass what has come in an answer through them; its sums are then those of what is left. Returns
  * 0, or -1 with @e. */

@@ -116,11 +116,28 @@ static void frame_copy(struct cutting *c, const struct frame *frame)
 	archive_writer_add(c->to, header, NULL, &nothing);
 }
 
+/* Waves that are not in the range are not read, if nothing else is with them. */
+static bool wants(void *arg, const struct archive_head *head,
+		  const struct archive_elements *elements, size_t n)
+{
+	const struct cutting *c = arg;
+	uint64_t from, to;
+
+	(void)elements;
+	(void)n;
+	if (!c->first_ns || head->from_ns < c->first_ns || head->to_ns < head->from_ns)
+		return true;
+	from = (uint64_t)head->from_ns - (uint64_t)c->first_ns;
+	to = (uint64_t)head->to_ns - (uint64_t)c->first_ns;
+	return to >= c->range->begin_ns && (!c->range->end_ns || from < c->range->end_ns);
+}
+
 static int frames_copy(struct cutting *c, struct archive_reader *from, struct error *e)
 {
 	struct frame frame;
 	int rc;
 
+	archive_reader_select(from, wants, c);
 	while ((rc = archive_reader_frame(from, true, &frame, e)) > 0) {
 		frame_copy(c, &frame);
 		if (archive_writer_waiting(c->to) >= SYNC_BYTES &&

@@ -20,7 +20,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
 
+/* A chunk has so much at most: what is read by element reads chunks. */
 #define SYNC_BYTES ((size_t)1 << 20)
+#define SYNC_WAVES 24u
 
 /* A wave is not larger, though what has waited comes together. */
 #define WAVE_BYTES ((size_t)8 << 20)
@@ -214,7 +216,8 @@ static void wave_write(struct merging *m, bool last)
 	archive_writer_add(m->to, &WIRE_FRAME(ANSWER, answer, &answer), &body, &note);
 	batch_fini(&body);
 	m->bytes = 0;
-	if (m->rc == 0 && (last || archive_writer_waiting(m->to) >= SYNC_BYTES))
+	if (m->rc == 0 &&
+	    (last || m->wave % SYNC_WAVES == 1 || archive_writer_waiting(m->to) >= SYNC_BYTES))
 		m->rc = archive_writer_sync(m->to, m->e);
 }
 
