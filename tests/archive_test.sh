@@ -49,8 +49,22 @@ stages_say_the_same() {
 	done
 	evspace colop --run whole --backlog --json 2>/dev/null | sed -n "$of_class" >"$tap_dir/live"
 	evspace colop --from "$tap_dir/whole" --json 2>/dev/null | sed -n "$of_class" | cmp - "$tap_dir/live" && [ -s "$tap_dir/live" ] &&
-		tap_says 2 'reads latest, and an archive of events' evspace view --from "$tap_dir/whole" --view heartbeat &&
+		tap_says 2 'reads counts, which an archive of events does not have' evspace view --from "$tap_dir/whole" --view rates &&
 		tap_says 2 'no view .nosuch' evspace view --from "$tap_dir/whole" --view nosuch
+}
+
+# ... also of the newest tuples, at the end of the archive those of the run.
+newest_are_the_same() {
+	local view='read latest; select /**/p2p; select /**/collective; thread reduce last' n
+
+	evspace view --run whole --define "$view" --count 1 --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' |
+		sed 's/"\(start\|end\|read\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort >"$tap_dir/live"
+	n=$(wc -l <"$tap_dir/live")
+	[ "$n" -ge 4 ] && evspace view --from "$tap_dir/whole" --define "$view" --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' |
+		tail -n "$n" | sed 's/"\(start\|end\|read\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort | cmp - "$tap_dir/live" || return
+	evspace heartbeat --from "$tap_dir/killed" --json >"$tap_dir/heartbeat" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	grep '"type":"thread"' "$tap_dir/heartbeat" | sed -n 's/.*"op":"\([^"]*\)".*/\1/p' | sort -u >"$tap_dir/ops"
+	[ "$(grep -c . "$tap_dir/ops")" -ge 2 ] && grep -q '"rank":3' "$tap_dir/heartbeat"
 }
 
 few_bytes_a_tuple() {
@@ -254,6 +268,7 @@ tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost
 tap_case "--keep drops the oldest, and what is left is whole" oldest_are_dropped
 tap_case "--speed: the waves come in their times" speed_is_kept
 tap_case "cut: parts have what the whole has" parts_are_cut
+tap_case "the newest tuples of an archive are those of the run" newest_are_the_same
 tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused
 tap_case "cut anywhere: readable to the last whole chunk, and gone on with" cut_anywhere

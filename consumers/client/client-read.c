@@ -275,7 +275,7 @@ int evspace_is_world(const struct evspace_client *c, uint32_t comm)
 
 int evspace_is_stream(const struct evspace_client *c)
 {
-	return c->reading == READ_STREAM;
+	return c->reading == READ_STREAM && !c->newest;
 }
 
 int evspace_bin(struct evspace_client *c, struct evspace_bin *bin)

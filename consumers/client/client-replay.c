@@ -126,6 +126,7 @@ static int take_question(struct evspace_client *c, const Evspace__Open *o, struc
 		c->partial = archive_reader_head(c->replay->reader)->number > 1;
 	if (!c->replay->resumes && !c->replay->stages)
 		c->replay->stages = client_stages_new(c, same, e);
+	c->newest = c->replay->stages && !client_stages_stream(c->replay->stages);
 	return c->replay->resumes || c->replay->stages ? 0 : -1;
 }
 

@@ -3,6 +3,8 @@
 #ifndef EVSPACE_CLIENT_REPLAY_H
 #define EVSPACE_CLIENT_REPLAY_H
 
+#include <stdbool.h>
+
 #include "consumers/archive/archive-reader.h"
 
 struct delivery;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/client/client-newest.h"
 #include "consumers/client/client.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/definition.h"
@@ -17,6 +18,7 @@
 struct client_stages {
 	char **patterns; /* of the view; none: all elements */
 	size_t n_patterns;
+	struct client_newest *newest; /* the view reads these; NULL: it reads a stream */
 	bool staged;
 	struct chain chain;
 };
@@ -31,10 +33,10 @@ static int stages_take(struct client_stages *s, const struct evspace_client *c,
 	size_t n = 0;
 
 	errno = EINVAL;
-	if ((view->has_reading && view->reading != READ_STREAM) || view->sample)
+	if ((view->has_reading && view->reading == READ_COUNTS) || view->sample)
 		return errorf(e,
-			      "the view %s reads %s, and an archive of events has what a stream "
-			      "reads; archive that view itself",
+			      "the view %s reads %s, which an archive of events does not have; "
+			      "archive that view itself",
 			      c->view, reading_name(view->reading, view->sample));
 	if (!view_top(c->view, &top))
 		return errorf(e, "%s: there is no such level", c->view);
@@ -44,6 +46,8 @@ static int stages_take(struct client_stages *s, const struct evspace_client *c,
 	}
 	while (n < view->n_stages && view->stages[n].level <= top)
 		n++;
+	if (view->has_reading && view->reading == READ_LATEST)
+		s->newest = client_newest_new();
 	if (chain_init(&s->chain, view->stages, n, c->names, e) < 0)
 		return -1;
 	s->staged = true;
@@ -83,6 +87,7 @@ void client_stages_free(struct client_stages *s)
 		return;
 	if (s->staged)
 		chain_fini(&s->chain);
+	client_newest_free(s->newest);
 	for (size_t i = 0; i < s->n_patterns; i++)
 		free(s->patterns[i]);
 	free(s->patterns);
@@ -90,6 +95,11 @@ void client_stages_free(struct client_stages *s)
 }
 
 /* ---- a wave ---- */
+
+bool client_stages_stream(const struct client_stages *s)
+{
+	return !s->newest;
+}
 
 static bool matches(char *const *patterns, size_t n, const char *name)
 {
@@ -155,7 +165,7 @@ static void sums_count(const struct batch *batch, struct delivery_sums *sums)
 	struct run_view view;
 
 	while (batch_next_packed(batch, &cursor, &view)) {
-		if (view.run->kind == RUN_TUPLES)
+		if (view.run->kind == RUN_TUPLES || view.run->kind == RUN_NEWEST)
 			n.tuples += view.run->count;
 		if (view.run->kind != RUN_PART)
 			continue;
@@ -177,6 +187,8 @@ int client_stages_apply(struct client_stages *s, const struct evspace_client *c,
 	if (!s->staged && c->n_select == 0)
 		return 0;
 	select_runs(s, c, &to->batch);
+	if (s->newest)
+		client_newest_apply(s->newest, to->wave.number, &to->batch);
 	if (s->staged && chain_apply(&s->chain, &ask, &to->batch, 0) < 0)
 		return errorf(e, "wave %llu cannot pass the view's stages",
 			      (unsigned long long)to->wave.number);

@@ -23,6 +23,9 @@ bool client_stages_select(const struct client_stages *s, const struct evspace_cl
 bool client_stages_want(const struct client_stages *s, const struct evspace_client *c,
 			uint32_t element);
 
+/** Does the view read a stream, and not the newest tuples? */
+bool client_stages_stream(const struct client_stages *s);
+
 /** Pass what has come in an answer through them; its sums are then those of what is left. Returns
  * 0, or -1 with @e. */
 int client_stages_apply(struct client_stages *s, const struct evspace_client *c,

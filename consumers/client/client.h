@@ -61,6 +61,7 @@ struct evspace_client {
 	struct client_replay *replay; /* an archive that waves come from; NULL: agents */
 	struct client_keep *keep;     /* an archive that they go to; NULL: none */
 	bool partial;		      /* the archive does not begin at its begin */
+	bool newest;		      /* the view reads the newest tuples, out of all of it */
 	int64_t epoch_ns;	      /* of the reference agent's clock */
 	/* what it records of itself */
 	bool monitored;
