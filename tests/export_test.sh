@@ -48,6 +48,16 @@ otf2_is_read() {
 			}' "$tap_dir/read" >"$tap_dir/counted" && same collectives
 }
 
+# A communicator that was made of another one says so, after that one.
+otf2_has_parents() {
+	evspace run --no-summary --capacity 10000 --run comms -- mpirun -np 2 "$top_builddir/tests/apps/comms" --rounds 3 &&
+		evspace archive --run comms "$tap_dir/comms" && evspace export --to otf2 --from "$tap_dir/comms" "$tap_dir/comms-otf2" &&
+		otf2-print -G "$tap_dir/comms-otf2/traces.otf2" >"$tap_dir/read" 2>"$tap_dir/err" && ! grep -i 'warning\|error' "$tap_dir/err" || return
+	grep '^COMM ' "$tap_dir/read" | grep -v 'GROUP' >"$tap_dir/comms.txt"
+	awk '/"comm / { n++; if (!/Parent: "MPI_COMM_WORLD"/) bad++ } /Name: "MPI_COMM_WORLD"/ && !/Parent: UNDEFINED/ { bad++ } END { exit n != 3 || bad > 0 }' "$tap_dir/comms.txt" ||
+		{ cat "$tap_dir/comms.txt"; return 1; }
+}
+
 ctf_is_read() {
 	export_to ctf && babeltrace2 --clock-seconds "$tap_dir/ctf" >"$tap_dir/read" && awk '
 		{ kind = $3; match($0, /thread = [0-9]+/); t = substr($0, RSTART, RLENGTH); time = substr($1, 2) + 0
@@ -144,6 +154,7 @@ elif ! command -v otf2-print >/dev/null; then
 	tap_skip "otf2-print reads OTF2" "there is no otf2-print"
 else
 	tap_case "otf2-print reads OTF2: the same calls, sends, receives and collectives, in order" otf2_is_read
+	tap_case "... and what communicators were made of" otf2_has_parents
 fi
 if command -v babeltrace2 >/dev/null; then
 	tap_case "babeltrace2 reads CTF: the same" ctf_is_read

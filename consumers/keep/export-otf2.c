@@ -241,23 +241,24 @@ static void locations_write(struct writing *w, uint64_t *location)
 	}
 }
 
-static void comm_write(struct writing *w, uint32_t place, const char *name, uint64_t *members,
-		       size_t n)
+static void comm_write(struct writing *w, uint32_t place, uint32_t parent, const char *name,
+		       uint64_t *members, size_t n)
 {
 	uint32_t text = string(w, name);
 
 	check(w, OTF2_GlobalDefWriter_WriteGroup(w->definitions, place + 1, text,
 						 OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
 						 OTF2_GROUP_FLAG_NONE, (uint32_t)n, members));
-	check(w, OTF2_GlobalDefWriter_WriteComm(w->definitions, place, text, place + 1,
-						OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+	check(w, OTF2_GlobalDefWriter_WriteComm(w->definitions, place, text, place + 1, parent,
+						OTF2_COMM_FLAG_NONE));
 }
 
 static void comms_write(struct writing *w, const uint64_t *location)
 {
 	size_t most = (size_t)w->ranks, n;
+	const struct trace_comm *of;
 	uint64_t *members;
-	uint32_t place = 0;
+	uint32_t place = 0, parent;
 	char name[32];
 
 	for (const struct trace_comm *c = w->trace->comms; c; c = c->hh.next)
@@ -274,11 +275,12 @@ static void comms_write(struct writing *w, const uint64_t *location)
 					     ? (uint64_t)c->members[n]
 					     : 0;
 		snprintf(name, sizeof(name), c->world ? "MPI_COMM_WORLD" : "comm %08x", c->id);
-		comm_write(w, place, name, members, n);
+		parent = comm_of(w, c->parent, &of);
+		comm_write(w, place, of ? parent : OTF2_UNDEFINED_COMM, name, members, n);
 	}
 	for (n = 0; n < (size_t)w->ranks; n++)
 		members[n] = n;
-	comm_write(w, w->world, "all ranks", members, n);
+	comm_write(w, w->world, OTF2_UNDEFINED_COMM, "all ranks", members, n);
 	free(members);
 }
 

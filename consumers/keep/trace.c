@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/client/client-replay.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 
 /* ---- threads ---- */
@@ -47,23 +49,49 @@ static struct trace_event *event_add(struct trace_thread *thread)
 
 /* ---- communicators ---- */
 
-static void comm_note(struct trace_run *t, const struct evspace_client *client, uint32_t id)
+/* So many were made of each other at most: a file may say what cannot be. */
+#define COMM_DEPTH 64u
+
+static bool comm_is_noted(const struct trace_run *t, uint32_t id)
 {
 	struct trace_comm *comm;
 
-	if (!id)
-		return;
 	HASH_FIND(hh, t->comms, &id, sizeof(id), comm);
-	if (comm)
-		return;
-	comm = memory_new(1, sizeof(*comm));
+	return comm != NULL;
+}
+
+static void comm_add(struct trace_run *t, struct evspace_client *client, uint32_t id)
+{
+	const struct name_comm *said = names_comm_find(client_replayed(client).names, id);
+	struct trace_comm *comm = memory_new(1, sizeof(*comm));
+
 	comm->id = id;
+	comm->parent = said && comm_is_noted(t, said->parent) ? said->parent : 0;
 	comm->world = evspace_is_world(client, id);
 	comm->n = evspace_members(client, id, NULL, 0);
 	comm->members = memory_new(comm->n + 1, sizeof(*comm->members));
 	evspace_members(client, id, comm->members, comm->n);
 	HASH_ADD(hh, t->comms, id, sizeof(id), comm);
 	t->n_comms++;
+}
+
+/* With those that it was made of, these first. */
+static void comm_note(struct trace_run *t, struct evspace_client *client, uint32_t id)
+{
+	const struct names *names = client_replayed(client).names;
+	uint32_t line[COMM_DEPTH];
+	unsigned n = 0;
+
+	while (id && n < COMM_DEPTH && !comm_is_noted(t, id)) {
+		const struct name_comm *said = names_comm_find(names, id);
+
+		line[n++] = id;
+		id = said ? said->parent : 0;
+	}
+	while (n > 0) {
+		if (!comm_is_noted(t, line[--n]))
+			comm_add(t, client, line[n]);
+	}
 }
 
 /* ---- all ---- */
@@ -78,7 +106,7 @@ static enum message message_between(const struct evspace_event *ev)
 	return message_of(&tuple);
 }
 
-static void take_event(struct trace_run *t, const struct evspace_client *client,
+static void take_event(struct trace_run *t, struct evspace_client *client,
 		       const struct evspace_event *ev)
 {
 	struct evspace_collective collective;

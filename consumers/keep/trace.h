@@ -30,9 +30,10 @@ struct trace_thread {
 	UT_hash_handle hh;
 };
 
-/** Members of a communicator that an event is on. */
+/** A communicator that an event is on, or one that such a one was made of. */
 struct trace_comm {
 	uint32_t id;
+	uint32_t parent; /* that it was made of, which is before it in the list; 0: not known */
 	bool world;
 	int32_t *members; /* world ranks, -1: not known */
 	size_t n;
