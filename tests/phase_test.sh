@@ -141,6 +141,31 @@ blocks_are_said() {
 		diff <(grep -o '"figure":"\(states\|entropy\)".*' said) <(grep -o '"figure":"\(states\|entropy\)".*' wanted)
 }
 
+# application PROCESSES ENTRIES PROGRAM [ARG...]: its own result is right, and all blocks that it enters are seen.
+application() {
+	local processes=$1 entries=$2
+
+	shift 2
+	evspace run --no-summary --run paper -- mpirun --oversubscribe -np "$processes" "$top_builddir/tests/apps/$1" "${@:2}" &&
+		evspace archive --run paper paper 2>err || { cat err; return 1; }
+	evspace phase --from paper --json >said && has "\"processes\":$processes" && [ "$(grep -o '"entries":[0-9]*' said | cut -d : -f 2)" -ge "$((entries * 99 / 100))" ] &&
+		[ "$(grep -o '"entries":[0-9]*' said | cut -d : -f 2)" -le "$entries" ] || { cat said; return 1; }
+	evspace purge paper && rm -r paper
+}
+
+# 9 blocks in each of 20 iterations, one before and one behind; a few may be entered at one time.
+simplex_is_seen() {
+	unset EVSPACE_ENTRY
+	application 17 $((17 * 182)) amoeba mpi && application 17 $((17 * 182)) amoeba async && application 17 $((17 * 182)) amoeba none &&
+		application 17 $((17 * 182)) amoeba guided
+}
+
+# 6 blocks on each of 4 levels, and 3 of the base case; five times.
+prefix_is_seen() {
+	unset EVSPACE_ENTRY
+	application 16 $((16 * 135)) prefix
+}
+
 tap_case "three processes, by hand" by_hand
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
 	tap_case "numpy finds the same components" same_as_numpy
@@ -153,4 +178,6 @@ tap_case "one process in one block" one_of_each
 tap_case "processes that start late are in the first block until then" late_ones_start_in_the_first_block
 tap_case "the calls in an archive: what its events give" archive_is_read
 tap_case "the blocks that a program says" blocks_are_said
+tap_case "a simplex of 17 processes in four variants has its own result" simplex_is_seen
+tap_case "sums of 16 processes have theirs" prefix_is_seen
 tap_done

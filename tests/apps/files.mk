@@ -59,6 +59,20 @@ tests_apps_blocks_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_blocks_CFLAGS = $(APP_CFLAGS)
 tests_apps_blocks_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_blocks_LDADD = $(MPI_LIBS)
+
+# Those of the paper on entropy.
+check_PROGRAMS += tests/apps/amoeba tests/apps/prefix
+tests_apps_amoeba_SOURCES = tests/apps/amoeba.c
+tests_apps_amoeba_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_amoeba_CFLAGS = $(APP_CFLAGS)
+tests_apps_amoeba_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_amoeba_LDADD = $(MPI_LIBS)
+tests_apps_prefix_SOURCES = tests/apps/prefix.c
+tests_apps_prefix_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_prefix_CFLAGS = $(APP_CFLAGS)
+tests_apps_prefix_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_prefix_LDADD = $(MPI_LIBS)
+
 tests_apps_steered_SOURCES = tests/apps/steered.c
 tests_apps_steered_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_steered_CFLAGS = $(APP_CFLAGS)
