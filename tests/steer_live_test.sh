@@ -14,9 +14,11 @@ trap 'rm -rf "$EVSPACE_DIR"; bed_end' EXIT
 export EVSPACE_DIR EVSPACE_CAPACITY=p2p=100,collective=100,user=300000
 unset EVSPACE_THREADS EVSPACE_QUOTA EVSPACE_MODES EVSPACE_STEER EVSPACE_RANKS
 
-# map STATEMENT...: five ranks, of which 4 is not collected; both nodes are this host.
+collect='collect rank[0-3];'
+
+# map STATEMENT...: five ranks, of which 4 may be not collected; both nodes are this host.
 map() {
-	echo 'application demo { ranks rank[0-4]; collect rank[0-3]; }' >"$maps/application.map"
+	echo "application demo { ranks rank[0-4]; $collect }" >"$maps/application.map"
 	printf 'cluster A { nodes n0; address unix:%s/n0; }\ncluster B { nodes n1; address unix:%s/n1; }\n' "$bed_dir" "$bed_dir" \
 		>"$maps/cluster.map"
 	printf 'entry n0;\nplace rank[0-1] on n0 by 2;\nplace rank[2-4] on n1 by 3;\n%s\n' "$*" >"$maps/mapping.map"
@@ -81,7 +83,7 @@ alike() {
 
 changes() {
 	map 'steer all;' && agent n1 && agent n0 && program "$1" "$2" "$3" || return
-	map 'steer all { in order; }' && apply && tap_printed "$tap_dir/applied" -- 'steered along .*!=0.* instead of barrier' &&
+	map 'steer all { in order; }' && apply && tap_printed "$tap_dir/applied" -- 'steered along .*!=0.* instead of ' &&
 		bed_until changed "$1" 1 || { cat "$tap_dir/new"; return 1; }
 	map 'steer all { bytes at most 64; } steer allreduce bcast;' && apply && bed_until changed "$1" 2 || return
 	map '' && apply && bed_until changed "$1" 3 || return
@@ -107,10 +109,45 @@ garbage() {
 tap_case "Open MPI: a map is applied six times; all members change at one call, and results stay right" \
 	changes openmpi "mpirun --oversubscribe" "$apps/steered"
 tap_case "files that are not sound change nothing" garbage
+# Rank 3 is late in every second operation: it is to lead, and with --apply it does, in the program that runs.
+suggested() {
+	collect=
+	map 'steer all { bytes at most 1; }' && apply || return
+	bed_start late evspace run --keep --pathmap "$maps" --run late -- mpirun --oversubscribe -np 5 "$apps/late" \
+		--operations 1000000 --sums --pause 1000 --late 3:20000:2:0
+	bed_until eval 'compgen -G "$EVSPACE_DIR/late/rank4.*.seg" >/dev/null'
+	evspace colop --connect "unix:$bed_dir/n0" --run late --duration 5s --suggest >"$tap_dir/said" 2>"$tap_dir/err" &&
+		grep -q '^steer allreduce {$' "$tap_dir/said" && grep -q '^	lead rank3' "$tap_dir/said" || { cat "$tap_dir"/said "$tap_dir/err"; return 1; }
+	for i in 1 2; do
+		evspace colop --connect "unix:$bed_dir/n0" --run late --duration 5s --apply --json >"$tap_dir/said" 2>"$tap_dir/err" &&
+			grep -q '"type":"suggestion".*"leads":\[3' "$tap_dir/said" && grep -q 'map rollback takes it back' "$tap_dir/err" ||
+			{ cat "$tap_dir"/said "$tap_dir/err"; return 1; }
+	done
+	bed_until leads_now && evspace map diff "$maps" --connect "unix:$bed_dir/n0" >"$tap_dir/said" 2>&1
+	[ "$(grep -o 'allreduce@world<=4096=0(1)|3(2,4)' "$tap_dir/said" | wc -l)" -eq 1 ] || { cat "$tap_dir/said"; return 1; }
+	bed_kill TERM late && bed_wait late
+	return 0
+}
+
+# Rank 3 hears of the others of its host, and of the other host's first.
+leads_now() {
+	"$top_builddir/tests/segdump" "$EVSPACE_DIR/late" --tuples >"$tap_dir/tuples"
+	for peer in 0 2 4; do
+		grep -q '"rank":3,.*"op":"evspace_steer_up".*"peer":'"$peer," "$tap_dir/tuples" || return
+	done
+}
+
+suggest_refused() {
+	tap_says 1 'nothing to propose' evspace colop --connect "unix:$bed_dir/n0" --run garbage --backlog --suggest
+}
+
+tap_case "colop proposes who is to lead, and puts that into the map of a program that runs" suggested
+tap_case "... nothing, where nothing is known" suggest_refused
 for node in n0 n1; do
 	bed_kill TERM "$node" && bed_wait "$node"
 done
 if [ -n "$MPICH_RUN" ]; then
+	collect='collect rank[0-3];'
 	tap_case "MPICH: the same" changes mpich "$MPICH_RUN" "$apps/steered-mpich"
 else
 	tap_skip "MPICH: the same" "it was not there when this was built"

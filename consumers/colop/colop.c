@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/colop/proposal.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
@@ -32,6 +33,7 @@ static const char colop_help[] =
 	"  evspace colop --backlog --until-end          # all of a run\n"
 	"  evspace colop --check --max-spread 5ms       # exit code 1 if they came apart\n"
 	"  evspace colop --show world#1200              # who came and left that one when\n"
+	"  evspace colop --suggest                      # a better tree for them, for the map\n"
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
@@ -76,6 +78,13 @@ static const struct option_row colop_rows[] = {
 	 .help = "show one operation alone, by its communicator and number there: when each rank "
 		 "came and left, and how long it waited (looks at what elements still hold, too; "
 		 "exit code 1 if it does not come)"},
+	{"suggest", .at = offsetof(struct colop, suggest),
+	 .help = "say instead how mapping.map could steer them: which operations, and which ranks, "
+		 "as they are late often, to put on top (looks for 10 s, as --check; exit code 1 "
+		 "if there is nothing to propose)"},
+	{"apply", .at = offsetof(struct colop, apply),
+	 .help = "--suggest, and put that into the map in effect while programs run (control); "
+		 "evspace map rollback takes it back"},
 	{"least", "SHARE", .take = take_least,
 	 .help = "say nothing of ranks that others wait for for less than this share of the time "
 		 "of all (default 0.1%)"},
@@ -233,7 +242,9 @@ static void begin(struct colop *c)
 		common->look.select = common->select;
 		common->look.n_select = 1;
 	}
-	if (c->check && !common->duration_ns && !common->count && !c->follow.until_end)
+	c->suggest |= c->apply;
+	if ((c->check || c->suggest) && !common->duration_ns && !common->count &&
+	    !c->follow.until_end)
 		common->duration_ns = CHECK_NS;
 	if (c->instance.comm[0])
 		common->look.backlog = true;
@@ -301,6 +312,8 @@ int colop_main(int argc, char **argv)
 		lateness_end(c.lateness);
 		if (c.instance.comm[0] && code == EXIT_FINE)
 			code = tell_instance(&c);
+		else if (c.suggest && code == EXIT_FINE)
+			code = proposal_tell(&c);
 		else if (!c.follow.unread)
 			tell(&c);
 		follow_tell_cost(&c.follow);

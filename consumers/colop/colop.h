@@ -13,7 +13,7 @@
 
 struct colop {
 	struct follower follow;
-	bool watch, check;
+	bool watch, check, suggest, apply;
 	uint64_t max_spread_ns; /* 0: any */
 	double least;		/* share of the time of all processes that is worth a word */
 	unsigned top;

@@ -113,6 +113,11 @@ static const struct directive directives[] = {
 	 .contexts = 1u << IN_STEER,
 	 .once = true,
 	 .apply = steer_order_apply},
+	{.usage = "lead rank[5,3];",
+	 .contexts = 1u << IN_STEER,
+	 .most = DIRECTIVE_ANY,
+	 .once = true,
+	 .apply = steer_lead_apply},
 };
 
 /* Report ranks that are not placed although others are. */

@@ -36,13 +36,14 @@ void concurrency_apply(struct reader *reader, void *target, const struct stateme
 void alternate_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** `steer OPERATION... { ... }` into the mapping, and what may be in it into a struct steering:
- * `along VIEW;`, `communicator world;`, `bytes at most SIZE;`, `in order;`. */
+ * `along VIEW;`, `communicator world;`, `bytes at most SIZE;`, `in order;`, `lead RANKS;`. */
 void steer_apply(struct reader *reader, void *target, const struct statement *statement);
 void steer_along_apply(struct reader *reader, void *target, const struct statement *statement);
 void steer_communicator_apply(struct reader *reader, void *target,
 			      const struct statement *statement);
 void steer_bytes_apply(struct reader *reader, void *target, const struct statement *statement);
 void steer_order_apply(struct reader *reader, void *target, const struct statement *statement);
+void steer_lead_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** The node named @name, or NULL, with a diagnostic about @word unless faults of the cluster map
  * may be the cause. */

@@ -5,6 +5,7 @@
 
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/model/hostlist.h"
 #include "pathmap/model/mapping-read.h"
 
 static const char *const kinds[STEER_KINDS] = STEER_NAMES;
@@ -97,4 +98,31 @@ void steer_order_apply(struct reader *reader, void *target, const struct stateme
 	else
 		reader_complain(reader, &statement->words[1], "`in %.60s` instead of `in order`",
 				statement->words[1].text);
+}
+
+void steer_lead_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	const struct mapping_reading *reading = reader->map;
+	struct rank_list ranks = {0};
+	struct steering *s = target;
+	struct error e;
+	size_t at;
+
+	for (size_t i = 1; i < statement->n_words; i++) {
+		if (rank_list_add(&ranks, statement->words[i].text, &at, &e) < 0) {
+			reader_complain_at(reader, &statement->words[i], at, "%s", e.text);
+			break;
+		}
+	}
+	for (size_t i = 0; i < ranks.n; i++) {
+		if (reading->application->ranks == 0 ||
+		    ranks.ranks[i] < reading->application->ranks)
+			continue;
+		reader_complain(reader, &statement->words[1],
+				"rank%u is not in the application map, which has rank0 to rank%u",
+				ranks.ranks[i], reading->application->ranks - 1);
+		break;
+	}
+	s->leads = ranks.ranks;
+	s->n_leads = ranks.n;
 }

@@ -18,8 +18,10 @@ void mapping_fini(struct mapping *mapping)
 		free(mapping->views[i].view);
 		tree_fini(&mapping->views[i].tree);
 	}
-	for (size_t i = 0; i < mapping->n_steerings; i++)
+	for (size_t i = 0; i < mapping->n_steerings; i++) {
 		free(mapping->steerings[i].view);
+		free(mapping->steerings[i].leads);
+	}
 	free(mapping->steerings);
 	tree_fini(&mapping->tree);
 	free(mapping->views);

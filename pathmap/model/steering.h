@@ -38,6 +38,8 @@ struct steering {
 	bool world;	     /* on MPI_COMM_WORLD only */
 	bool in_order;	     /* reductions in the order of ranks, whatever the tree */
 	uint64_t most_bytes; /* of one member's data; 0: any */
+	unsigned *leads;     /* ranks that stand for their hosts and more, before all others, */
+	size_t n_leads;	     /* the first of these before the next */
 	size_t offset;	     /* of the statement in the map */
 };
 

@@ -23,6 +23,8 @@ struct growing {
 	int32_t *first, *next, *last; /* by rank; NOBODY: none */
 	int32_t *held;		      /* by rank: the next one on the same node */
 	int32_t *holds;		      /* by node: its first rank */
+	int32_t *turn;		      /* by rank: how many go before it */
+	size_t n_leads;		      /* of these are not just in order */
 };
 
 static size_t ranks_of(const struct pathmap *map)
@@ -40,11 +42,17 @@ static void child_add(struct growing *g, int32_t parent, int32_t child)
 	g->last[parent] = child;
 }
 
+/* Does the map say that @rank stands for others before @other? */
+static bool leads(const struct growing *g, int32_t rank, int32_t other)
+{
+	return (size_t)g->turn[rank] < g->n_leads && g->turn[rank] < g->turn[other];
+}
+
 /* The rank that stands for the place, with all others of it below. NOBODY: there are none. */
 static int32_t place_take(struct growing *g, const struct plan_place *place)
 {
 	const struct node *node = cluster_map_node(&g->map->clusters, place->node);
-	int32_t lead = node != NULL ? g->holds[node->index] : NOBODY, own = lead;
+	int32_t own = node != NULL ? g->holds[node->index] : NOBODY, lead = own;
 
 	/* those that are farther away first */
 	for (size_t i = 0; i < place->n_children; i++) {
@@ -52,13 +60,17 @@ static int32_t place_take(struct growing *g, const struct plan_place *place)
 
 		if (child == NOBODY)
 			continue;
-		if (lead == NOBODY)
+		if (lead == NOBODY) {
 			lead = child;
-		else
+		} else if (leads(g, child, lead)) {
+			child_add(g, child, lead);
+			lead = child;
+		} else {
 			child_add(g, lead, child);
+		}
 	}
-	for (own = own == NOBODY ? NOBODY : g->held[own]; own != NOBODY; own = g->held[own])
-		child_add(g, lead, own);
+	for (int32_t r = own == NOBODY ? NOBODY : g->held[own]; r != NOBODY; r = g->held[r])
+		child_add(g, own, r);
 	return lead;
 }
 
@@ -124,21 +136,48 @@ static void tree_write(FILE *out, struct growing *g, const struct plan_place *ro
 	}
 }
 
-static void growing_init(struct growing *g, const struct pathmap *map)
+/* Those that the map names, then all others. */
+static void turns_take(struct growing *g, int32_t *order, const struct steering *s)
+{
+	int32_t n = 0;
+
+	for (size_t i = 0; i < s->n_leads; i++)
+		if (s->leads[i] < g->n && g->turn[s->leads[i]] == NOBODY) {
+			g->turn[s->leads[i]] = n;
+			order[n++] = (int32_t)s->leads[i];
+		}
+	g->n_leads = (size_t)n;
+	for (size_t rank = 0; rank < g->n; rank++)
+		if (g->turn[rank] == NOBODY) {
+			g->turn[rank] = n;
+			order[n++] = (int32_t)rank;
+		}
+}
+
+static void growing_init(struct growing *g, const struct pathmap *map, const struct steering *s)
 {
 	size_t n = ranks_of(map), nodes = map->clusters.n_nodes;
-	int32_t *tables = memory_new(4 * n + nodes + 1, sizeof(*tables));
+	int32_t *tables = memory_new(6 * n + nodes + 1, sizeof(*tables));
+	int32_t *order = tables + 5 * n;
 
-	memset(tables, 0xff, (4 * n + nodes + 1) * sizeof(*tables));
-	*g = (struct growing){map,	     n, tables, tables + n, tables + 2 * n, tables + 3 * n,
-			      tables + 4 * n};
-	for (size_t rank = n; rank-- > 0;) {
+	memset(tables, 0xff, (6 * n + nodes + 1) * sizeof(*tables));
+	*g = (struct growing){.map = map,
+			      .n = n,
+			      .first = tables,
+			      .next = tables + n,
+			      .last = tables + 2 * n,
+			      .held = tables + 3 * n,
+			      .turn = tables + 4 * n,
+			      .holds = tables + 6 * n};
+	turns_take(g, order, s);
+	for (size_t i = n; i-- > 0;) {
+		int32_t rank = order[i];
 		const struct node *node = mapping_rank_node(&map->mapping, (unsigned)rank);
 
 		if (node == NULL)
 			continue;
 		g->held[rank] = g->holds[node->index];
-		g->holds[node->index] = (int32_t)rank;
+		g->holds[node->index] = rank;
 	}
 }
 
@@ -163,7 +202,7 @@ static int steering_write(FILE *out, const struct pathmap *map, const struct ste
 	if (s->most_bytes > 0)
 		fprintf(out, "<=%" PRIu64, s->most_bytes);
 	fputs(s->in_order ? "!=" : "=", out);
-	growing_init(&g, map);
+	growing_init(&g, map, s);
 	tree_write(out, &g, plan->root);
 	free(g.first);
 	plan_free(plan);

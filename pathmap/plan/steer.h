@@ -9,7 +9,8 @@
 
 /**
  * All `steer` of the map as collectors read them (EVSPACE_STEER, whose form is said in
- * node-agent/collect/mpi/steer-tree.h). A host's first rank stands for it; a host without ranks is
+ * node-agent/collect/mpi/steer-tree.h). A host's first rank stands for it, one
+ * that the map names before others; a host without ranks is
  * stood for by the first one below it; what is directly below the entry meets as equals, if that is
  * not too many. *@text is for the caller to free(); NULL: nothing is steered. Returns 0, or -1 with
  * @e when a tree cannot be made.
