@@ -13,6 +13,7 @@ include consumers/analysis/files.mk
 include consumers/archive/files.mk
 include consumers/client/files.mk
 include consumers/watch/files.mk
+include consumers/draw/files.mk
 include consumers/perturb/files.mk
 include consumers/phase/files.mk
 

@@ -116,6 +116,25 @@ tap_case "the one operation in which ranks come furthest apart is named" most_is
 tap_case "who is said to be late was late by as much as the program itself has seen" lateness_is_true
 tap_case "one operation is shown, with who came and left when" one_is_shown
 tap_case "... and one that has not come is bad news" none_is_shown
+# drawn END: a bar at least for each rank, with their names.
+drawn() {
+	local picture=$tap_dir/one.$1
+
+	colop --run once --show world#100 --plot "$picture" || return
+	case $1 in
+	svg) grep -q '<svg' "$picture" && [ "$(grep -c 'fill=\|fill:' "$picture")" -ge 4 ] ;;
+	png) [ "$(head -c 8 "$picture" | od -An -c | tr -d ' ')" = '211PNG\r\n032\n' ] ;;
+	esac
+}
+
+if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then
+	tap_case "one operation is drawn as SVG" drawn svg
+	tap_case "... as PNG" drawn png
+	tap_case "... not without one: 2" tap_says 2 'add --show' evspace colop --plot "$tap_dir/none.svg"
+else
+	tap_skip "one operation is drawn" "this was built without cairo"
+fi
+tap_case "... nor as what is no picture: 2" tap_says 2 'neither .svg nor .png' evspace colop --show world#1 --plot one.gif
 tap_case "no operation: 2" tap_says 2 'world#1200' evspace colop --show world
 tap_case "--check is an exit code" check_tells
 tap_case "a wrong bound: 2" tap_says 2 'max-spread' evspace colop --check --max-spread much

@@ -65,6 +65,12 @@ static int take_show(void *into, const char *value, struct error *e)
 	return instance_parse(&((struct colop *)into)->instance, value, e);
 }
 
+static int take_plot(void *into, const char *path, struct error *e)
+{
+	((struct colop *)into)->plot = path;
+	return picture_check(path, e);
+}
+
 static const struct option_row colop_rows[] = {
 	{"watch", .at = offsetof(struct colop, watch),
 	 .help = "show what is known so far each second"},
@@ -78,6 +84,8 @@ static const struct option_row colop_rows[] = {
 	 .help = "show one operation alone, by its communicator and number there: when each rank "
 		 "came and left, and how long it waited (looks at what elements still hold, too; "
 		 "exit code 1 if it does not come)"},
+	{"plot", "FILE", .take = take_plot,
+	 .help = "draw what --show shows, too: FILE.svg or FILE.png"},
 	{"suggest", .at = offsetof(struct colop, suggest),
 	 .help = "say instead how mapping.map could steer them: which operations, and which ranks, "
 		 "as they are late often, to put on top (looks for 10 s, as --check; exit code 1 "
@@ -256,6 +264,21 @@ static void begin(struct colop *c)
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
 }
 
+static int plot_instance(const struct colop *c)
+{
+	struct picture picture = {0};
+	struct error e;
+	int rc;
+
+	instance_draw(&c->instance, c->follow.client, c->attendance, &picture);
+	rc = picture_write(&picture, c->plot, &e);
+	picture_fini(&picture);
+	if (rc == 0)
+		return EXIT_FINE;
+	fprintf(stderr, "evspace colop: %s\n", e.text);
+	return EXIT_BAD_NEWS;
+}
+
 /* That one operation. Returns the exit code. */
 static int tell_instance(const struct colop *c)
 {
@@ -271,7 +294,7 @@ static int tell_instance(const struct colop *c)
 		instance_json(&c->instance, c->attendance);
 	else
 		instance_show(&c->instance, c->follow.client, c->attendance);
-	return EXIT_FINE;
+	return c->plot ? plot_instance(c) : EXIT_FINE;
 }
 
 static void tell(struct colop *c)
@@ -304,6 +327,10 @@ int colop_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (c.plot && !c.instance.comm[0]) {
+		fputs("evspace colop: --plot draws one operation: add --show COMM#N\n", stderr);
+		return EXIT_USAGE;
+	}
 	begin(&c);
 	c.follow.client = options_open(argv[0], &c.follow.common, &code);
 	if (c.follow.client) {

@@ -23,6 +23,7 @@ struct colop {
 	struct late_once *once; /* the costliest of those that were late once */
 	size_t n_once;
 	uint64_t all_once;
+	const char *plot;	  /* file for its picture; NULL: none */
 	struct instance instance; /* the one to show, and nothing else; or none */
 	uint64_t left_out;	  /* tuples of collectives without a number, or that failed */
 	uint64_t drawn_ns;

@@ -8,6 +8,7 @@
 #include "consumers/analysis/meeting.h"
 #include "consumers/colop/attendance.h"
 #include "consumers/client/evspace-client.h"
+#include "consumers/draw/picture.h"
 #include "pathmap/base/error.h"
 
 /** Room for the name of a communicator. */
@@ -32,6 +33,10 @@ void instance_take(struct instance *instance, const struct evspace_client *clien
 void instance_show(const struct instance *instance, const struct evspace_client *client,
 		   const struct attendance *attendance);
 void instance_json(const struct instance *instance, const struct attendance *attendance);
+
+/** Put it onto the empty @picture. It is found. (instance-picture.c) */
+void instance_draw(const struct instance *instance, const struct evspace_client *client,
+		   const struct attendance *attendance, struct picture *picture);
 
 void instance_fini(struct instance *instance);
 

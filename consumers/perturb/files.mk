@@ -5,18 +5,6 @@ libclient_la_SOURCES += \
 	%D%/drift.c %D%/drift.h %D%/knapsack-greedy.c %D%/knapsack-probing.c %D%/knapsack.c %D%/knapsack.h %D%/plan-table.c %D%/plan-table.h
 
 evspace_SOURCES += \
-	%D%/critical-live.c %D%/critical-live.h %D%/curve.h %D%/direct.c %D%/direct.h %D%/draw.c %D%/entropy.c %D%/experiment.c %D%/experiment.h %D%/perturb.c %D%/plan-apply.c %D%/plan-reduce.c \
+	%D%/critical-live.c %D%/critical-live.h %D%/curve.c %D%/curve.h %D%/direct.c %D%/direct.h %D%/entropy.c %D%/experiment.c %D%/experiment.h %D%/perturb.c %D%/plan-apply.c %D%/plan-reduce.c \
 	%D%/plan-live.c %D%/plan-live.h %D%/planning.h %D%/plan.c %D%/tune.c
 EXTRA_DIST += %D%/README.md
-
-# What draws, loaded by `evspace tune --plot` alone.
-if CAIRO
-pkglib_LTLIBRARIES += libevspace-draw.la
-libevspace_draw_la_SOURCES = %D%/curve.c %D%/curve.h
-libevspace_draw_la_CPPFLAGS = $(AM_CPPFLAGS) $(CAIRO_CFLAGS)
-libevspace_draw_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fvisibility=hidden
-libevspace_draw_la_LDFLAGS = -module -shared -avoid-version -Wl,-z,now
-libevspace_draw_la_LIBADD = $(CAIRO_LIBS) -lm
-else
-EXTRA_DIST += %D%/curve.c
-endif

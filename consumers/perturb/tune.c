@@ -160,7 +160,7 @@ static int take_windows(void *into, const char *text, struct error *e)
 static int take_plot(void *into, const char *path, struct error *e)
 {
 	((struct tune *)into)->plot = path;
-	return draw_check(path, e);
+	return picture_check(path, e);
 }
 
 static const struct option_row tune_rows[] = {
@@ -366,7 +366,9 @@ static void print_text(const struct tune *t)
 static int tune_report(struct tune *t, int code)
 {
 	const struct curve curve = {"What looking costs", t->points, paper, t->n, PAPER};
+	struct picture picture = {0};
 	struct error e;
+	int rc;
 
 	pareto_mark(t->points, t->n);
 	if (t->n == 0)
@@ -375,7 +377,12 @@ static int tune_report(struct tune *t, int code)
 		print_json(t);
 	else
 		print_text(t);
-	if (!t->plot || draw_curve(&curve, t->plot, &e) == 0)
+	if (!t->plot)
+		return code;
+	curve_draw(&curve, &picture);
+	rc = picture_write(&picture, t->plot, &e);
+	picture_fini(&picture);
+	if (rc == 0)
 		return code;
 	fprintf(stderr, "evspace tune: %s\n", e.text);
 	return EXIT_BAD_NEWS;
