@@ -33,7 +33,7 @@ static const char colop_help[] =
 	"  evspace colop --backlog --until-end          # all of a run\n"
 	"  evspace colop --check --max-spread 5ms       # exit code 1 if they came apart\n"
 	"  evspace colop --show world#1200              # who came and left that one when\n"
-	"  evspace colop --suggest                      # a better tree for them, for the map\n"
+	"  evspace colop --suggest                      # a better tree, for the map\n"
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
