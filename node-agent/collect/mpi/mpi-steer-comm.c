@@ -54,24 +54,21 @@ static int members_find(MPI_Comm comm, int32_t *world, int n)
 	return right;
 }
 
-/* Take @set, and make the routes of its rules that are for @comm. Returns how many there are, or
- * -1 without memory. */
-static int way_make(struct steer_way *way, struct steer_set *set, const struct steered *s,
-		    MPI_Comm comm)
+/* Take @set, and make the routes of its rules that are for @s. Returns how many there are, or -1
+ * without memory. */
+static int way_make(struct steer_way *way, struct steer_set *set, const struct steered *s)
 {
-	int32_t *world = calloc((size_t)s->n, sizeof(*world));
-	int found = world ? members_find(comm, world, s->n) : -1, n = 0, made = 0;
+	int n = 0, made = 0;
 
 	*way = (struct steer_way){.set = set};
-	for (unsigned i = 0; found > 0 && made >= 0 && i < set->rules.n; i++) {
+	for (unsigned i = 0; made >= 0 && i < set->rules.n; i++) {
 		if (set->rules.items[i].world && !s->is_world)
 			continue;
-		made = steer_route_make(&way->routes[i], &set->rules.items[i].tree, world, s->n,
+		made = steer_route_make(&way->routes[i], &set->rules.items[i].tree, s->world, s->n,
 					s->me);
 		n += made > 0;
 	}
-	free(world);
-	return found < 0 || made < 0 ? -1 : n;
+	return made < 0 ? -1 : n;
 }
 
 /* ---- the first call ---- */
@@ -81,7 +78,7 @@ enum agreed { AGREED, DIFFER, GIVEN_UP };
 /* All members have @set, and it is made. */
 static enum agreed agree(struct steered *s, MPI_Comm comm, struct steer_set *set, bool fit)
 {
-	bool made = fit && (s->n_routes = way_make(&s->now, set, s, comm)) >= 0;
+	bool made = fit && (s->n_routes = way_make(&s->now, set, s)) >= 0;
 	const int64_t said[3] = {set->name, ~set->name, made};
 	int64_t heard[3];
 
@@ -105,18 +102,25 @@ static void steered_free(struct steered *s)
 	way_fini(&s->next);
 	free(s->requests);
 	free(s->of);
+	free(s->world);
 	free(s->room);
 	if (s != &none)
 		free(s);
 }
 
-static bool is_for_us(MPI_Comm comm, int *n, int *me)
+/* Is it one of this world's alone, of several members? Others, who may not steer, are not asked. */
+static bool is_for_us(struct steered *s, MPI_Comm comm, bool *fit)
 {
-	int inter = 1;
+	int inter = 1, found;
 
-	return mpi.Comm_test_inter(comm, &inter) == MPI_SUCCESS && !inter &&
-	       mpi.Comm_size(comm, n) == MPI_SUCCESS && *n >= 2 &&
-	       mpi.Comm_rank(comm, me) == MPI_SUCCESS;
+	if (mpi.Comm_test_inter(comm, &inter) != MPI_SUCCESS || inter ||
+	    mpi.Comm_size(comm, &s->n) != MPI_SUCCESS || s->n < 2 ||
+	    mpi.Comm_rank(comm, &s->me) != MPI_SUCCESS)
+		return false;
+	s->world = *fit ? calloc((size_t)s->n, sizeof(*s->world)) : NULL;
+	found = s->world ? members_find(comm, s->world, s->n) : -1;
+	*fit = *fit && found > 0;
+	return found != 0;
 }
 
 /* Never NULL: who has no memory says so to the others. */
@@ -128,7 +132,7 @@ static struct steered *steered_new(MPI_Comm comm)
 
 	s = s ? s : &none;
 	s->shadow = mpi.comm_null;
-	if (!is_for_us(comm, &s->n, &s->me))
+	if (!is_for_us(s, comm, &fit))
 		return s;
 	s->is_world = comm == mpi.world;
 	if (fit) {
@@ -192,7 +196,7 @@ static void vote_begin(struct steered *s)
 
 	if (newest->name == name)
 		steer_set_drop(newest);
-	else if (way_make(&s->next, newest, s, s->shadow) < 0)
+	else if (way_make(&s->next, newest, s) < 0)
 		way_fini(&s->next);
 	else
 		name = newest->name;

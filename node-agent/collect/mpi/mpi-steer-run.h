@@ -64,6 +64,7 @@ struct steered {
 	LIST_ENTRY(steered) link;
 	MPI_Comm shadow; /* of the same members, for messages; MPI_COMM_NULL: it is left alone */
 	int n, me;
+	int32_t *world; /* their ranks in the world */
 	bool is_world;
 	int n_routes;	       /* at its first call */
 	struct steer_way now;  /* in force on all members */
