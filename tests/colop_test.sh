@@ -135,6 +135,8 @@ else
 	tap_skip "one operation is drawn" "this was built without cairo"
 fi
 tap_case "... nor as what is no picture: 2" tap_says 2 'neither .svg nor .png' evspace colop --show world#1 --plot one.gif
+tap_case "what is proposed of an archive goes into no map: 2" tap_says 2 'an archive has no map' evspace colop --from "$tap_dir" --apply
+tap_case "... nor of one operation: 2" tap_says 2 'are two things' evspace colop --show world#1 --suggest
 tap_case "no operation: 2" tap_says 2 'world#1200' evspace colop --show world
 tap_case "--check is an exit code" check_tells
 tap_case "a wrong bound: 2" tap_says 2 'max-spread' evspace colop --check --max-spread much

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/client/client-replay.h"
 #include "consumers/colop/proposal.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
@@ -317,6 +318,22 @@ static void end(struct colop *c)
 	free(c->once);
 }
 
+/* What does not go together. Returns 0, or -1 after a message. */
+static int options_check(const struct colop *c)
+{
+	const char *why = NULL;
+
+	if (c->plot && !c->instance.comm[0])
+		why = "--plot draws one operation: add --show COMM#N";
+	else if ((c->suggest || c->apply) && c->instance.comm[0])
+		why = "--suggest and --show are two things";
+	else if (c->apply && client_replay_folder(c->follow.common.look.connect))
+		why = "an archive has no map to put it into; --suggest says what it would be";
+	if (why)
+		fprintf(stderr, "evspace colop: %s\n", why);
+	return why ? -1 : 0;
+}
+
 int colop_main(int argc, char **argv)
 {
 	struct colop c = {
@@ -327,10 +344,8 @@ int colop_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
-	if (c.plot && !c.instance.comm[0]) {
-		fputs("evspace colop: --plot draws one operation: add --show COMM#N\n", stderr);
+	if (options_check(&c) < 0)
 		return EXIT_USAGE;
-	}
 	begin(&c);
 	c.follow.client = options_open(argv[0], &c.follow.common, &code);
 	if (c.follow.client) {
