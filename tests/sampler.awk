@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Judges samples (a file of `events --csv`, mode=samples) by a full trace (mode=trace), which comes first; slack is how late, in
-# ns, a sample may be. Prints precision, recall and share of what is kept, and by what share of the time profiles differ.
+# ns, a sample may be. Prints precision, recall and share of what is kept.
 
 function key() {
 	return $5 (($5 ~ /region|phase/) ? "/" $7 : "")
@@ -14,7 +14,6 @@ mode == "trace" {
 	t = $1
 	if ($5 == "pvm_exit" || $4 <= $3)
 		next
-	truth[key()] += $4 - $3
 	if (t == last_thread && key() == last_key && $3 - end[n] < slack / 10)
 		end[n] = $4
 	else {
@@ -44,12 +43,6 @@ END {
 		ends += opens + closes - (opens && closes && !left[i])
 		found += (opens && !left[i]) + closes - (opens && closes && !left[i])
 		right += (opens && !left[i]) || closes
-		if (i > 1 && who[i] == who[i - 1]) {
-			gap = at[i] - at[i - 1]
-			spent[is[i]] += opens && !left[i] ? gap / 2 : gap
-			if (opens && !left[i])
-				spent[is[i - 1]] += gap / 2
-		}
 	}
 	for (s = 1; s <= n; s++) {
 		if (end[s] - begin[s] < 2 * slack)
@@ -63,10 +56,6 @@ END {
 		long += 2
 		seen += first + last
 	}
-	for (k in truth) {
-		all += truth[k]
-		off += (truth[k] > spent[k] ? truth[k] - spent[k] : spent[k] - truth[k])
-	}
-	printf "%d of %d samples kept: %.3f; precision %.3f, recall %.3f; of the ends of %d long segments of the trace %.3f; profile error %.3f\n",
-		m, total, total ? m / total : 0, m ? right / m : 0, ends ? found / ends : 0, long / 2, long ? seen / long : 0, all ? off / all : 1
+	printf "%d of %d samples kept: %.3f; precision %.3f, recall %.3f; of the ends of %d long segments of the trace %.3f\n",
+		m, total, total ? m / total : 0, m ? right / m : 0, ends ? found / ends : 0, long / 2, long ? seen / long : 0
 }

@@ -72,15 +72,30 @@ judged() {
 samples_are_kept() {
 	local before
 
-	started kept evspace events --wait --until-end --csv --view samples
+	started kept evspace archive --wait --view samples "$tap_dir/samples"
 	bed_until eval 'pvm_on v1 evspace status --json | grep -q "\"scopes\":1"' || return
 	before=$(agent_cpu_us)
 	program_runs 20 || return
 	bed_until bed_gone "$(bed_pid kept)"
 	echo "# the agent used $(($(agent_cpu_us) - before)) us"
-	grep -q sampled "$bed_dir/kept.err" || { cat "$bed_dir/kept.err"; return 1; }
-	sorted "$bed_dir/kept.out" >"$tap_dir/kept"
+	evspace events --from "$tap_dir/samples" --view samples --csv >"$tap_dir/kept.all" 2>"$tap_dir/kept.err" &&
+		grep -q sampled "$tap_dir/kept.err" || { cat "$bed_dir/kept.err" "$tap_dir/kept.err"; return 1; }
+	sorted "$tap_dir/kept.all" >"$tap_dir/kept"
 	events trace && judged 6000000 "$tap_dir/kept" "sampler" 0.7 0.3 0.95 0.3
+}
+
+the_profile_is_the_same() {
+	local error
+
+	pvm_on v1 evspace archive "$tap_dir/all" >"$tap_dir/archive.err" 2>&1 &&
+		evspace entropy --samples "$tap_dir/samples" --trace "$tap_dir/all" --json >"$tap_dir/effect" || { cat "$tap_dir/archive.err"; return 1; }
+	evspace entropy --samples "$tap_dir/samples" --trace "$tap_dir/all" | sed 's/^/# /' | tee -a "$tap_dir/judged"
+	error=$(sed -n 's/.*"profile_error","error":\([0-9.e-]*\).*/\1/p' "$tap_dir/effect")
+	awk -v error="$error" '
+		{ match($0, /"trace":[0-9.e-]*/); trace += substr($0, RSTART + 8, RLENGTH - 8) }
+		/"profile"/ { match($0, /"samples":[0-9.e-]*/); samples += substr($0, RSTART + 10, RLENGTH - 10) }
+		END { exit !(error != "" && error > 0 && error < 0.15 && trace > 0.999 && trace < 1.001 && samples > 0.999 && samples < 1.001) }' "$tap_dir/effect" &&
+		grep -q '"what":"evspace_region foo"' "$tap_dir/effect"
 }
 
 # Of the segments of each element in the trace: which of their ends has the filter kept?
@@ -132,20 +147,23 @@ at_rest_nothing_runs() {
 	[ $((after - before)) -le 5 ]
 }
 
-# refused TEXT DEFINITION
+# refused CODE TEXT COMMAND...
 refused() {
-	pvm_on v1 evspace view --count 1 --define "$2" >"$tap_dir/refused" 2>&1
-	[ $? -eq 2 ] || [ $? -eq 3 ] || grep -q "$1" "$tap_dir/refused" || { cat "$tap_dir/refused"; return 1; }
-	grep -q "$1" "$tap_dir/refused" || { cat "$tap_dir/refused"; return 1; }
+	pvm_on v1 evspace "${@:3}" >"$tap_dir/refused" 2>&1
+	[ $? -eq "$1" ] && grep -q "$2" "$tap_dir/refused" || { cat "$tap_dir/refused"; return 1; }
 }
 
 pvm_begin || { echo "Bail out! no virtual machine"; exit 99; }
 agent_runs >"$tap_dir/begun" 2>&1 || { sed 's/^/# /' "$tap_dir/begun" "$bed_dir/agent.err"; exit 99; }
 tap_case "samples that are kept are ends of segments, and few" samples_are_kept
+tap_case "the profile of the samples is about that of the trace" the_profile_is_the_same
 tap_case "filter entropy counts what it leaves out, and is the same again" the_filter_says_the_same
 tap_case "elements of samples are gone, and no other view has them" nothing_is_left
 tap_case "without a reader nothing runs" at_rest_nothing_runs
-tap_case "times that make no sense are refused" refused "between 20us and 10s" "read sample every 1us to 1s"
-tap_case "and other readings have no more words" refused "nothing more behind" "read latest every 1ms to 2ms"
+tap_case "times that make no sense are refused" refused 2 "between 20us and 10s" view --count 1 --define "read sample every 1us to 1s"
+tap_case "and other readings have no more words" refused 2 "nothing more behind" view --count 1 --define "read latest every 1ms to 2ms"
+tap_case "no trace is taken for samples" refused 1 "other events than samples" entropy --samples "$tap_dir/all" --trace "$tap_dir/all"
+tap_case "nor samples for a trace" refused 1 "the trace is to be one of events" entropy --samples "$tap_dir/samples" --trace "$tap_dir/samples"
+tap_case "one archive is not enough" refused 2 "go together" entropy --samples "$tap_dir/samples"
 [ ! -s "$tap_dir/judged" ] || cat "$tap_dir/judged"
 tap_done

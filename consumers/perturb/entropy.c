@@ -11,6 +11,7 @@
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
 #include "consumers/perturb/plan-table.h"
+#include "consumers/perturb/sampling-effect.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
@@ -22,13 +23,19 @@
 
 static const char entropy_help[] =
 	"usage: evspace entropy --events NAME,NAME,... [options] [FILE]\n"
+	"       evspace entropy --samples DIR --trace DIR [--json]\n"
 	"\n"
 	"Read the names of events in the order in which they came, between blanks, from\n"
 	"FILE or standard input, and print for each how much it tells, S: much when it\n"
 	"differs from the one before, the less the more often it was repeated (Özmen: An\n"
 	"Entropy-Based Algorithm for Time-Driven Software Instrumentation in Parallel\n"
 	"Systems). Samplers that keep an event only above a threshold of S keep where\n"
-	"something begins and ends.\n";
+	"something begins and ends.\n"
+	"\n"
+	"With --samples and --trace: what the samples of a run (a view with\n"
+	"`read sample`) make of its profile, against the trace of the same run (the view\n"
+	"`events`), both kept by `evspace archive`: for how much of the time each has\n"
+	"threads in what.\n";
 
 static const char entropy_more[] =
 	"S = K p_w h: p_w is the probability of the window's events, from 1 by the number\n"
@@ -37,7 +44,9 @@ static const char entropy_more[] =
 	"\n"
 	"examples:\n"
 	"  echo A A A B | evspace entropy --events A,B,C,D --window 3\n"
-	"  evspace entropy --events send,recv,calc --threshold 0.01 --json sequence\n";
+	"  evspace entropy --events send,recv,calc --threshold 0.01 --json sequence\n"
+	"  evspace archive --view samples s & evspace archive t; wait\n"
+	"  evspace entropy --samples s --trace t\n";
 
 /* An event that is possible. */
 struct event_name {
@@ -48,7 +57,7 @@ struct event_name {
 
 struct sequence {
 	struct common common;
-	const char *events, *alphas;
+	const char *events, *alphas, *samples, *trace;
 	unsigned window;
 	double scale, threshold; /* threshold below 0: none */
 	struct event_name *names;
@@ -78,6 +87,10 @@ static const struct option_row entropy_rows[] = {
 	{"scale", "K", .take = scale_take, .help = "K; else 1"},
 	{"threshold", "S", .take = threshold_take,
 	 .help = "say which events are kept: those that tell more"},
+	{"samples", "DIR", OPTION_TEXT, .at = offsetof(struct sequence, samples),
+	 .help = "an archive of samples, whose profile is compared"},
+	{"trace", "DIR", OPTION_TEXT, .at = offsetof(struct sequence, trace),
+	 .help = "with that of this archive of events"},
 	{0},
 };
 
@@ -143,7 +156,8 @@ static int sequence_settle(struct sequence *s, struct error *e)
 	struct alphas alphas = {.n = 0};
 
 	if (!s->events)
-		return errorf(e, "it needs --events NAME,NAME,...: all that can come");
+		return errorf(e, "it needs --events NAME,NAME,...: all that can come; or --samples "
+				 "DIR and --trace DIR");
 	if (words_each(s->events, event_take, s, e))
 		return -1;
 	if (s->alphas && words_each(s->alphas, alpha_take, &alphas, e))
@@ -226,6 +240,13 @@ int entropy_main(int argc, char **argv)
 
 	if (code >= 0)
 		return code;
+	if (s.samples && s.trace && !s.events && s.common.n_words == 0)
+		return sampling_effect(s.trace, s.samples, s.common.json);
+	if (s.samples || s.trace) {
+		fprintf(stderr, "evspace entropy: --samples DIR and --trace DIR go together, and "
+				"without --events and FILE\n");
+		return EXIT_USAGE;
+	}
 	code = EXIT_FINE;
 	if (s.common.n_words > 0 && strcmp(s.common.words[0], "-"))
 		in = fopen(s.common.words[0], "re");
