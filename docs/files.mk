@@ -66,6 +66,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0048-archives-are-merged-by-numbers.md \
 	docs/decisions/0049-requests-framed-and-valid.md \
 	docs/decisions/0050-steering-by-votes.md \
+	docs/decisions/0057-archives-keep-map-and-counts.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \

@@ -49,8 +49,74 @@ stages_say_the_same() {
 	done
 	evspace colop --run whole --backlog --json 2>/dev/null | sed -n "$of_class" >"$tap_dir/live"
 	evspace colop --from "$tap_dir/whole" --json 2>/dev/null | sed -n "$of_class" | cmp - "$tap_dir/live" && [ -s "$tap_dir/live" ] &&
-		tap_says 2 'reads counts, which an archive of events does not have' evspace view --from "$tap_dir/whole" --view rates &&
 		tap_says 2 'no view .nosuch' evspace view --from "$tap_dir/whole" --view nosuch
+}
+
+# rates VIEW...: what each class has counted by the last wave of it (but times: see above).
+rates() {
+	evspace view "$@" --json 2>/dev/null | awk '/"type":"wave"/ { n = 0 } /"type":"rate"/ { last[++n] = $0 } END { for (i = 1; i <= n; i++) print last[i] }' |
+		sed 's/"time_ns":[0-9]*,//; s/,"calls_per_s".*//' | sort
+}
+
+# counted DIR RUN: at its end the archive has what the classes of the run have counted, for views by any stages.
+counted() {
+	local view
+
+	for view in --view=rates@node --view=rates@element '--define=select /**/p2p; cluster counts by channel'; do
+		rates "$view" --run "$2" --count 1 >"$tap_dir/live"
+		rates "$view" --from "$1" >"$tap_dir/kept"
+		[ -s "$tap_dir/live" ] && cmp "$tap_dir/live" "$tap_dir/kept" || { echo "$view"; return 1; }
+	done
+	[ "$(rates rates@element --from "$1" --select '/**/rank1/**/p2p' | wc -l)" -eq 1 ]
+}
+
+# Rates are between its waves, and parts of it have them in common.
+rates_are_kept() {
+	local part
+
+	counted "$tap_dir/whole" whole && counted "$tap_dir/killed" killed &&
+		evspace view rates --level node --from "$tap_dir/killed" --json 2>/dev/null | grep '"channel":"p2p"' >"$tap_dir/rates" &&
+		[ "$(grep -c '"calls_per_s":[1-9]' "$tap_dir/rates")" -ge 2 ] &&
+		for part in first second; do evspace view rates --level node --from "$tap_dir/$part" --json 2>/dev/null; done |
+		grep '"channel":"p2p"' >"$tap_dir/parts" && [ "$(wc -l <"$tap_dir/parts")" -eq "$(wc -l <"$tap_dir/rates")" ] && rm -rf "$tap_dir/without" && cp -r "$tap_dir/whole" "$tap_dir/without" &&
+		rm -r "$tap_dir/without/counts" && evspace archive check "$tap_dir/without" &&
+		tap_says 2 'reads counts, which this archive of events does not have' evspace view --from "$tap_dir/without" --view rates &&
+		tap_says 2 'has the view rates@element' evspace events --from "$tap_dir/whole/counts" &&
+		cp -r "$tap_dir/whole" "$tap_dir/without/counts" &&
+		tap_says 2 'the archive has the view events' evspace view --from "$tap_dir/without" --view rates
+}
+
+# Views of the map by which the run was seen are those of its archive, and of one that was cut or merged.
+maps_are_kept() {
+	local map=$tap_dir/map view
+
+	export EVSPACE_DIR=$EVSPACE_DIR/mapped
+	mkdir -m 700 "$EVSPACE_DIR"
+	mkdir "$map"
+	echo 'application windtunnel {
+	ranks any;
+	view mine { read stream; select /**/p2p; node filter bytes>=10; node reduce mean of bytes by op; }
+	view slow { read latest; select /**/collective; thread reduce last; }
+	view busy { read counts; select /**/p2p; node counts by channel; }
+}' >"$map/application.map"
+	echo 'cluster local { nodes a0; } # secret' >"$map/cluster.map"
+	printf 'entry a0;\nplace all on a0;\n' >"$map/mapping.map"
+	bed_start mapped evspace agent --pathmap "$map" --node a0
+	bed_until bed_ready mapped && ! bed_gone "$(bed_pid mapped)" || { cat "$bed_dir/mapped.err"; return 1; }
+	ran mapped 1 && evspace archive --run mapped "$tap_dir/mapped" &&
+		evspace archive cut --end 1h "$tap_dir/mapped" "$tap_dir/mapped-cut" &&
+		evspace archive merge "$tap_dir/mapped" --into "$tap_dir/mapped-merged" || return
+	for view in mine mine@thread slow busy; do
+		evspace view "$view" --run mapped --backlog --json --count 1 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' |
+			sed 's/,"calls_per_s".*//; s/"\(start\|end\|read\|time\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort -u >"$tap_dir/live"
+		for archive in mapped mapped-cut mapped-merged; do
+			[ "$view" != busy ] || [ "$archive" != mapped-merged ] || continue
+			evspace view "$view" --from "$tap_dir/$archive" --json 2>/dev/null | grep -v '"type":"\(wave\|summary\|cost\)"' |
+				sed 's/,"calls_per_s".*//; s/"\(start\|end\|read\|time\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//' | sort -u >"$tap_dir/kept"
+			[ -s "$tap_dir/live" ] && cmp "$tap_dir/live" "$tap_dir/kept" || { echo "$view of $archive"; return 1; }
+		done
+	done
+	! grep -r secret "$tap_dir/mapped" && bed_kill TERM mapped
 }
 
 # ... also of the newest tuples, at the end of the archive those of the run.
@@ -268,6 +334,8 @@ tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost
 tap_case "--keep drops the oldest, and what is left is whole" oldest_are_dropped
 tap_case "--speed: the waves come in their times" speed_is_kept
 tap_case "cut: parts have what the whole has" parts_are_cut
+tap_case "rates: an archive has what classes have counted, at its end all of it" rates_are_kept
+tap_case "a map's own views by name, also when it is cut or merged" maps_are_kept
 tap_case "the newest tuples of an archive are those of the run" newest_are_the_same
 tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused

@@ -173,8 +173,9 @@ static void shipped_views(void)
 	CU_ASSERT_EQUAL_FATAL(pathmap_views(map, &names), 12);
 	for (size_t i = 0; i < 4; i++)
 		CU_ASSERT_STRING_EQUAL(names[i], views[i]);
-	CU_ASSERT_TRUE(pathmap_view_is_quiet(map, "rates"));
-	CU_ASSERT_FALSE(pathmap_view_is_quiet(map, "z"));
+	CU_ASSERT_TRUE(pathmap_view(map, "rates")->quiet);
+	CU_ASSERT_FALSE(pathmap_view(map, "z")->quiet);
+	CU_ASSERT_PTR_NULL(pathmap_view(map, "rates@node"));
 	CU_ASSERT_EQUAL_FATAL(plan_make(map, "events", &plan, NULL), 0);
 	CU_ASSERT_EQUAL(plan->reading, READ_LATEST);
 	plan_free(plan);

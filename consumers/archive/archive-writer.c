@@ -14,6 +14,7 @@
 
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/texts.h"
 #include "tree/data/columns.h"
 #include "tree/wire/dictionary.h"
 
@@ -280,6 +281,22 @@ void archive_writer_names(struct archive_writer *w, struct names *names)
 		archive_writer_add(w, &WIRE_FRAME(ANSWER, answer, &answer), NULL, &nothing);
 	}
 	dictionary_clear(&said);
+}
+
+void archive_writer_map(struct archive_writer *w, const struct pathmap_texts *texts)
+{
+	Evspace__MapTexts said = EVSPACE__MAP_TEXTS__INIT;
+	Evspace__Map map = EVSPACE__MAP__INIT;
+	const struct archive_note nothing = {0};
+
+	if (!texts->application)
+		return;
+	said.application = texts->application;
+	said.cluster = texts->cluster;
+	said.mapping = texts->mapping;
+	map.texts = &said;
+	map.hidden = true;
+	archive_writer_add(w, &WIRE_FRAME(MAP, map, &map), NULL, &nothing);
 }
 
 size_t archive_writer_waiting(const struct archive_writer *w)

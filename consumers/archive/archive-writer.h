@@ -8,6 +8,7 @@
 
 struct archive_writer;
 struct names;
+struct pathmap_texts;
 
 /** Lock the folder, which is made if there is none. Returns the writer, or NULL with errno and @e:
  * EBUSY if another process writes to it. */
@@ -40,6 +41,9 @@ void archive_writer_add(struct archive_writer *w, const Evspace__Frame *header,
 
 /** Add answers without a wave that say all names and communicators in @names. */
 void archive_writer_names(struct archive_writer *w, struct names *names);
+
+/** Add the pathmap, if there is one, by whose names views are read: without where hosts are. */
+void archive_writer_map(struct archive_writer *w, const struct pathmap_texts *texts);
 
 /** Bytes of frames that were added since the last sync, and bytes of this archive that this writer
  * has written. */

@@ -100,3 +100,15 @@ int archive_files(int folder_fd, unsigned **numbers)
 		qsort(*numbers, (size_t)n, sizeof(**numbers), by_number);
 	return n;
 }
+
+bool archive_is_there(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	unsigned *numbers = NULL;
+	bool any = fd >= 0 && archive_files(fd, &numbers) > 0;
+
+	free(numbers);
+	if (fd >= 0)
+		close(fd);
+	return any;
+}

@@ -76,4 +76,7 @@ void archive_file(unsigned number, char name[ARCHIVE_FILE_TEXT]);
  * how many there are, or -1 with errno. */
 int archive_files(int folder_fd, unsigned **numbers);
 
+/** Has the folder any? */
+bool archive_is_there(const char *folder);
+
 #endif

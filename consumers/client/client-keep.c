@@ -10,6 +10,7 @@
 #include "consumers/client/client-replay.h"
 #include "consumers/client/client.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/texts.h"
 #include "tree/data/clock.h"
 #include "tree/data/columns-batch.h"
 
@@ -18,8 +19,15 @@
 #define SYNC_BYTES ((size_t)1 << 20)
 #define SYNC_NS	   UINT64_C(1000000000)
 
+/* How often counts are kept. */
+#define COUNTS_HZ 1.0
+
 struct client_keep {
+	char *folder;
 	struct archive_writer *writer;
+	struct pathmap_texts map;
+	struct evspace_client *counts; /* whose archive is within this one; NULL: none yet */
+	bool counts_tried;
 	/* what is on the disk, as it is said to agents */
 	uint64_t have;
 	Evspace__Owing *owing, **list;
@@ -128,6 +136,7 @@ struct client_keep *client_keep_new(struct evspace_client *c, const char *folder
 	struct client_keep *k = memory_new(1, sizeof(*k));
 	struct archive_end end;
 
+	k->folder = memory_copy(folder);
 	k->writer = archive_writer_new(folder, e);
 	if (k->writer && client_replay_resume(c, folder, &end, &k->torn, e) == 0 &&
 	    archive_writer_begin(k->writer, &end, e) == 0) {
@@ -138,6 +147,7 @@ struct client_keep *client_keep_new(struct evspace_client *c, const char *folder
 		return k;
 	}
 	archive_writer_free(k->writer);
+	free(k->folder);
 	free(k);
 	return NULL;
 }
@@ -152,23 +162,96 @@ void client_keep_free(struct evspace_client *c)
 	archive_writer_free(k->writer);
 	if (k->opened)
 		evspace__opened__free_unpacked(k->opened, NULL);
+	texts_fini(&k->map);
 	free(k->owing);
 	free(k->list);
+	free(k->folder);
 	free(k);
 	c->keep = NULL;
+}
+
+void client_keep_map(struct evspace_client *c)
+{
+	Evspace__MapAsk ask = EVSPACE__MAP_ASK__INIT;
+	Evspace__Frame *reply =
+		client_beside(c, &WIRE_FRAME(MAP_ASK, map_ask, &ask), EVSPACE__FRAME__KIND_MAP);
+	const Evspace__MapTexts *said = reply ? reply->map->texts : NULL;
+
+	if (said) {
+		texts_set(&c->keep->map, said->application, said->cluster, said->mapping);
+		/* archives are passed on */
+		texts_hide(&c->keep->map);
+	}
+	if (reply)
+		evspace__frame__free_unpacked(reply, NULL);
 }
 
 struct client_kept client_kept(const struct evspace_client *c)
 {
 	const struct client_keep *k = c->keep;
+	const char *counts = k->counts && k->counts->failed ? k->counts->why.text : NULL;
 
 	return (struct client_kept){
 		.bytes = archive_writer_written(k->writer),
 		.tuples = k->tuples,
 		.resumed = k->resumed,
 		.torn = k->torn,
-		.fault = k->failed ? k->fault.text : NULL,
+		.fault = k->failed ? k->fault.text : counts,
 	};
+}
+
+/* ---- counts ---- */
+
+static void on_counts(struct evspace_client *counts, enum evspace_news news, void *arg)
+{
+	(void)arg;
+	while (news == EVSPACE_WAVE && evspace_next(counts, 0) > 0)
+		;
+}
+
+int client_keep_counts(struct evspace_client *c, const struct evspace_options *options,
+		       struct error *e)
+{
+	struct client_keep *k = c->keep;
+	struct evspace_options beside = *options;
+	const struct archive_bound bound = {k->bound.bytes / FILE_PARTS, k->bound.ns};
+	char *folder;
+
+	if (k->counts_tried || c->define || strcmp(c->view, "events") != 0 || !*c->opened_run)
+		return 0;
+	k->counts_tried = true;
+	beside.run = c->opened_run;
+	beside.view = CLIENT_REPLAY_COUNTS_VIEW;
+	beside.rate_hz = COUNTS_HZ;
+	beside.window = 1;
+	beside.budget = 0;
+	beside.backlog = beside.hurry = beside.monitored = 0;
+	folder = memory_format("%s/" CLIENT_REPLAY_COUNTS, k->folder);
+	k->counts = client_keep_on(c->connection, &beside, folder, on_counts, e);
+	free(folder);
+	if (!k->counts)
+		return -1;
+	if (k->map.application)
+		texts_set(&k->counts->keep->map, k->map.application, k->map.cluster,
+			  k->map.mapping);
+	client_keep_bound(k->counts, &bound);
+	return 0;
+}
+
+void client_keep_counted(struct evspace_client *c)
+{
+	struct evspace_client *counts = c->keep->counts;
+	uint64_t now = clock_mono_ns();
+
+	if (!counts)
+		return;
+	counts->due_ns = 0;
+	client_pump(counts);
+	connection_limit(c->connection, (int)c->deadline_ms + 1000);
+	while (!c->stopping && !counts->failed && !c->connection->timed_out &&
+	       counts->taken.asked_ns < now)
+		connection_turn(c->connection);
+	client_keep_sync(counts);
 }
 
 /* ---- what comes ---- */
@@ -192,6 +275,7 @@ void client_keep_opened(struct evspace_client *c, const Evspace__Opened *o)
 	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	client_open_fill(c, &open);
 	archive_writer_add(c->keep->writer, &WIRE_FRAME(HELLO, hello, &hello), NULL, &nothing);
+	archive_writer_map(c->keep->writer, &c->keep->map);
 	archive_writer_add(c->keep->writer, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
 	archive_writer_add(c->keep->writer, &WIRE_FRAME(OPENED, opened, &opened), NULL, &nothing);
 }

@@ -5,7 +5,7 @@
 #define EVSPACE_CLIENT_KEEP_H
 
 #include "consumers/client/delivery.h"
-#include "consumers/client/evspace-client.h"
+#include "consumers/client/evspace-loop.h"
 #include "tree/wire/deframer.h"
 
 struct client_answer;
@@ -31,16 +31,33 @@ struct client_kept client_kept(const struct evspace_client *c);
 /** From now on remove what is beyond the bound, file by file. */
 void client_keep_bound(struct evspace_client *c, const struct archive_bound *bound);
 
+/** What is kept is all events of a run, which is known by now: keep what its classes count, too,
+ * in an archive within that one (consumers/client/client-replay.h), as often as a second. Once;
+ * does nothing if it is not as said. Returns 0, or -1 with @e. */
+int client_keep_counts(struct evspace_client *c, const struct evspace_options *options,
+		       struct error *e);
+
+/** Wait until that has what is counted now; not longer than a wave may take. */
+void client_keep_counted(struct evspace_client *c);
+
 /** Wait until all that has come is on the disk. */
 void client_keep_sync(struct evspace_client *c);
 
 /* ---- for the client ---- */
+
+/** evspace_open_on(), and keep what comes likewise. Returns NULL with @e. */
+struct evspace_client *client_keep_on(struct evspace_connection *on,
+				      const struct evspace_options *options, const char *folder,
+				      evspace_notify *notify, struct error *e);
 
 /** Lock the archive and bring the client where it was; then client_keep_free(). NULL with @e. */
 struct client_keep *client_keep_new(struct evspace_client *c, const char *folder, struct error *e);
 
 /** Sync what is not yet on the disk, and close it. NULL is fine. */
 void client_keep_free(struct evspace_client *c);
+
+/** Before that: ask the entry for its map, which the archive says. */
+void client_keep_map(struct evspace_client *c);
 
 /** The scope was opened. */
 void client_keep_opened(struct evspace_client *c, const Evspace__Opened *o);

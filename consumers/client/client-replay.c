@@ -11,12 +11,16 @@
 #include "consumers/client/client.h"
 #include "consumers/client/client-stages.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/texts.h"
 #include "tree/data/clock.h"
 
 struct client_replay {
 	struct archive_reader *reader;
 	bool resumes; /* its end is where the client goes on */
 	bool begun;   /* with a chunk that has waves */
+	bool beside;  /* the view reads counts, which are in an archive of their own … */
+	bool counts;  /* … and this is that one */
+	struct pathmap_texts map;
 	struct client_stages *stages;
 	uint64_t n_passed, skip_to; /* chunks, and the wave behind the last of them */
 	bool faulty;
@@ -47,6 +51,7 @@ void client_replay_free(struct client_replay *r)
 		return;
 	client_stages_free(r->stages);
 	archive_reader_free(r->reader);
+	texts_fini(&r->map);
 	free(r);
 }
 
@@ -69,6 +74,7 @@ struct client_replayed client_replayed(struct evspace_client *c)
 		.batch = &c->taken.batch,
 		.names = c->names,
 		.delivery = c->delivery,
+		.map = &c->replay->map,
 		.epoch_ns = c->epoch_ns,
 		.whole = c->backlog && !c->partial,
 	};
@@ -99,10 +105,40 @@ static bool same_view(const struct evspace_client *c, const Evspace__Open *o)
 	       (n == 0 || memcmp(c->define, o->define.data, n) == 0);
 }
 
-/* Are these all events, of which other views can be made here? */
-static bool has_events(const Evspace__Open *o)
+/* Are these all events, or counts, of which other views can be made here? */
+static bool has_view(const Evspace__Open *o, const char *view)
 {
-	return o->define.len == 0 && strcmp(o->view, "events") == 0;
+	return o->define.len == 0 && strcmp(o->view, view) == 0;
+}
+
+static int no_view(const struct evspace_client *c, const Evspace__Open *o, struct error *e)
+{
+	return errorf(e, "the archive has the view %s%.*s; %s", o->view,
+		      o->define.len < 200 ? (int)o->define.len : 200,
+		      o->define.len ? (const char *)o->define.data : "",
+		      c->replay->resumes ? "keep another one in a folder of its own"
+					 : "--view names it");
+}
+
+/* What the client's view makes of what comes. */
+static int take_stages(struct evspace_client *c, const Evspace__Open *o, bool same, struct error *e)
+{
+	struct client_replay *r = c->replay;
+	bool counts;
+
+	if (r->stages)
+		return 0;
+	r->stages = client_stages_new(c, &r->map, same, e);
+	if (!r->stages)
+		return -1;
+	counts = client_stages_counts(r->stages);
+	if (!same && counts != has_view(o, CLIENT_REPLAY_COUNTS_VIEW)) {
+		if (!counts || r->counts)
+			return no_view(c, o, e);
+		r->beside = true;
+	}
+	c->newest = !client_stages_stream(r->stages);
+	return 0;
 }
 
 /* What has been opened before is the same. */
@@ -115,19 +151,13 @@ static int take_question(struct evspace_client *c, const Evspace__Open *o, struc
 		return errorf(e, "the archive has the run %s, not %s", o->run, c->run);
 	/* "": whichever view it is */
 	same = !*c->view || same_view(c, o);
-	if (!same && (c->replay->resumes || !has_events(o)))
-		return errorf(e, "the archive has the view %s%.*s; %s", o->view,
-			      o->define.len < 200 ? (int)o->define.len : 200,
-			      o->define.len ? (const char *)o->define.data : "",
-			      c->replay->resumes ? "keep another one in a folder of its own"
-						 : "--view names it");
+	if (!same && (c->replay->resumes ||
+		      (!has_view(o, "events") && !has_view(o, CLIENT_REPLAY_COUNTS_VIEW))))
+		return no_view(c, o, e);
 	c->backlog = o->backlog;
 	if (!c->was_open)
 		c->partial = archive_reader_head(c->replay->reader)->number > 1;
-	if (!c->replay->resumes && !c->replay->stages)
-		c->replay->stages = client_stages_new(c, same, e);
-	c->newest = c->replay->stages && !client_stages_stream(c->replay->stages);
-	return c->replay->resumes || c->replay->stages ? 0 : -1;
+	return c->replay->resumes ? 0 : take_stages(c, o, same, e);
 }
 
 static int take_open(struct evspace_client *c, const Evspace__Open *o, struct error *e)
@@ -144,6 +174,15 @@ static int take_open(struct evspace_client *c, const Evspace__Open *o, struct er
 		return errorf(e, "the archive has no identity to go on with");
 	memcpy(c->id, o->id.data, sizeof(c->id));
 	return 0;
+}
+
+/* Views are those of the map by which it begins. */
+static void take_map(struct client_replay *r, const Evspace__Map *map)
+{
+	const Evspace__MapTexts *said = map->texts;
+
+	if (said && !r->map.application)
+		texts_set(&r->map, said->application, said->cluster, said->mapping);
 }
 
 static int take_answer(struct evspace_client *c, const struct frame *frame, struct error *e)
@@ -179,6 +218,9 @@ static int take_frame(struct evspace_client *c, const struct frame *frame, struc
 	switch (header->kind_case) {
 	case EVSPACE__FRAME__KIND_HELLO:
 		c->epoch_ns = header->hello->epoch_ns;
+		return 0;
+	case EVSPACE__FRAME__KIND_MAP:
+		take_map(c->replay, header->map);
 		return 0;
 	case EVSPACE__FRAME__KIND_OPEN:
 		return take_open(c, header->open, e);
@@ -336,6 +378,25 @@ static struct client_replay *replay_new(struct evspace_client *c, const char *fo
 	return NULL;
 }
 
+/* Go on with the archive of counts that is beside the events in @folder. */
+static int counts_begin(struct evspace_client *c, const char *folder, struct error *e)
+{
+	char *beside = memory_format("%s/" CLIENT_REPLAY_COUNTS, folder);
+	int rc = 0;
+
+	client_replay_free(c->replay);
+	c->replay = replay_new(c, beside, e);
+	if (c->replay)
+		c->replay->counts = true;
+	else
+		rc = errorf(e,
+			    "the view %s reads counts, which this archive of events does not have "
+			    "(there is no %s)",
+			    c->view, beside);
+	free(beside);
+	return rc;
+}
+
 int client_replay_begin(struct evspace_client *c, const char *folder, struct error *e)
 {
 	struct evspace_connection *on = c->connection;
@@ -347,8 +408,10 @@ int client_replay_begin(struct evspace_client *c, const char *folder, struct err
 	on->failure = EVSPACE_WRONG;
 	errorf(&on->why, "%s is an archive, and nobody there can be asked", folder);
 	c->replay = replay_new(c, folder, e);
-	while (c->replay && !c->was_open && (rc = step(c, e)) > 0)
-		;
+	while (c->replay && !c->was_open && (rc = step(c, e)) > 0) {
+		if (c->replay->beside && counts_begin(c, folder, e) < 0)
+			return -1;
+	}
 	if (!c->replay || rc < 0)
 		return -1;
 	if (!c->was_open) {

@@ -12,6 +12,11 @@ struct evspace_client;
 struct client_answer;
 struct client_replay;
 
+/** Archives of all events have one of counts in this folder in theirs, which is of this view: what
+ * each class of each thread has counted. */
+#define CLIENT_REPLAY_COUNTS	  "counts"
+#define CLIENT_REPLAY_COUNTS_VIEW "rates@element"
+
 /** Addresses of archives begin so: "archive:DIR". */
 #define CLIENT_REPLAY "archive:"
 
@@ -42,6 +47,7 @@ struct client_replayed {
 	struct batch *batch; /* the present wave, whose tuples may be changed */
 	struct names *names;
 	const struct delivery *delivery; /* whose leaves the parts name */
+	const struct pathmap_texts *map; /* without texts: it has none */
 	int64_t epoch_ns;
 	bool whole; /* each element from its first tuple on */
 };

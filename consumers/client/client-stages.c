@@ -12,13 +12,14 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/definition.h"
 #include "pathmap/model/pattern.h"
-#include "pathmap/model/pathmap.h"
+#include "pathmap/texts.h"
 #include "tree/stage/stage.h"
 
 struct client_stages {
 	char **patterns; /* of the view; none: all elements */
 	size_t n_patterns;
-	struct client_newest *newest; /* the view reads these; NULL: it reads a stream */
+	struct client_newest *newest; /* the view reads these; NULL: it reads a stream, or … */
+	bool counts;		      /* … these */
 	bool staged;
 	struct chain chain;
 };
@@ -33,7 +34,7 @@ static int stages_take(struct client_stages *s, const struct evspace_client *c,
 	size_t n = 0;
 
 	errno = EINVAL;
-	if ((view->has_reading && view->reading == READ_COUNTS) || view->sample)
+	if (view->sample)
 		return errorf(e,
 			      "the view %s reads %s, which an archive of events does not have; "
 			      "archive that view itself",
@@ -46,6 +47,7 @@ static int stages_take(struct client_stages *s, const struct evspace_client *c,
 	}
 	while (n < view->n_stages && view->stages[n].level <= top)
 		n++;
+	s->counts = view->has_reading && view->reading == READ_COUNTS;
 	if (view->has_reading && view->reading == READ_LATEST)
 		s->newest = client_newest_new();
 	if (chain_init(&s->chain, view->stages, n, c->names, e) < 0)
@@ -54,27 +56,60 @@ static int stages_take(struct client_stages *s, const struct evspace_client *c,
 	return 0;
 }
 
-/* By its text, or by that of one that every map has. */
-static int stages_find(struct client_stages *s, const struct evspace_client *c, struct error *e)
+/* The view that the client defines. */
+static int stages_define(struct client_stages *s, const struct evspace_client *c,
+			 const struct pathmap *map, struct error *e)
 {
-	struct pathmap *map = pathmap_local("local", stage_check);
-	char *use = memory_format("use %.*s", (int)strcspn(c->view, "@"), c->view);
-	const char *text = c->define ? c->define : use;
-	const struct definition definition = {text, strlen(text)};
+	const struct definition definition = {c->define, strlen(c->define)};
 	struct view *view = definition_read(&definition, map, stage_check, NULL, e);
 	int rc = view ? stages_take(s, c, view, e) : -1;
 
 	view_free(view);
-	free(use);
-	pathmap_free(map);
 	return rc;
 }
 
-struct client_stages *client_stages_new(const struct evspace_client *c, bool same, struct error *e)
+/* The view that it names. */
+static int stages_name(struct client_stages *s, const struct evspace_client *c,
+		       const struct pathmap *map, struct error *e)
+{
+	char *name = memory_format("%.*s", (int)strcspn(c->view, "@"), c->view);
+	const struct view *view = pathmap_view(map, name);
+	int rc;
+
+	errno = EINVAL;
+	rc = view ? stages_take(s, c, view, e)
+		  : errorf(e,
+			   "there is no view `%s`, neither in the archive's map nor in every map",
+			   name);
+	free(name);
+	return rc;
+}
+
+/* By the archive's map; of another release's, or one with stages that are not here, what every map
+ * has. */
+static int stages_find(struct client_stages *s, const struct evspace_client *c,
+		       const struct pathmap_texts *texts, struct error *e)
+{
+	struct error why = {""}, what;
+	struct pathmap *map = texts->application ? texts_parse(texts, stage_check, &why) : NULL;
+	int rc;
+
+	map = map ? map : pathmap_local("local", stage_check);
+	rc = c->define ? stages_define(s, c, map, &what) : stages_name(s, c, map, &what);
+	pathmap_free(map);
+	if (rc < 0)
+		errorf(e, "%s%s%s", what.text, why.text[0] ? "; it cannot be read here: " : "",
+		       why.text);
+	return rc;
+}
+
+struct client_stages *client_stages_new(const struct evspace_client *c,
+					const struct pathmap_texts *texts, bool same,
+					struct error *e)
 {
 	struct client_stages *s = memory_new(1, sizeof(*s));
 
-	if (same || stages_find(s, c, e) == 0)
+	if (same || stages_find(s, c, texts, e) == 0)
 		return s;
 	client_stages_free(s);
 	errno = EINVAL;
@@ -99,6 +134,11 @@ void client_stages_free(struct client_stages *s)
 bool client_stages_stream(const struct client_stages *s)
 {
 	return !s->newest;
+}
+
+bool client_stages_counts(const struct client_stages *s)
+{
+	return s->counts;
 }
 
 static bool matches(char *const *patterns, size_t n, const char *name)
@@ -146,10 +186,12 @@ static void select_runs(const struct client_stages *s, const struct evspace_clie
 		return;
 	batch_init(&kept);
 	while (batch_next_packed(batch, &cursor, &view)) {
-		if (view.run->kind != RUN_TUPLES || client_stages_want(s, c, view.run->element)) {
+		bool named = view.run->kind == RUN_TUPLES || view.run->kind == RUN_COUNTS;
+
+		if (!named || client_stages_want(s, c, view.run->element)) {
 			part = view.run->kind == RUN_PART ? view.part : part;
 			batch_keep(&kept, &view);
-		} else if (part) {
+		} else if (part && view.run->kind == RUN_TUPLES) {
 			part_lessen(part, &view);
 		}
 	}

@@ -269,8 +269,10 @@ static struct evspace_client *client_open(const struct evspace_options *options,
 		evspace_disconnect(on);
 		return NULL;
 	}
-	client_begin(c);
 	connection_begin(c->connection);
+	if (keep)
+		client_keep_map(c);
+	client_begin(c);
 	while (!c->failed && !c->opened)
 		connection_turn(c->connection);
 	*failure = c->failure;
@@ -309,6 +311,23 @@ struct evspace_client *evspace_open_on(struct evspace_connection *on,
 	return c;
 }
 
+struct evspace_client *client_keep_on(struct evspace_connection *on,
+				      const struct evspace_options *options, const char *folder,
+				      evspace_notify *notify, struct error *e)
+{
+	struct evspace_client *c = client_new(options, on);
+
+	c->keep = client_keep_new(c, folder, e);
+	if (!c->keep) {
+		client_free(c);
+		return NULL;
+	}
+	c->notify = notify;
+	c->news = (struct news){.tell = client_tell, .of = c};
+	client_begin(c);
+	return c;
+}
+
 static void say_close(const struct evspace_client *c)
 {
 	Evspace__Close close = EVSPACE__CLOSE__INIT;
@@ -327,7 +346,7 @@ void client_free(struct evspace_client *c)
 	client_told_end(c);
 	client_replay_free(c->replay);
 	/* also if it has not answered yet: it may open still */
-	if (c->connection->ready)
+	if (c->connection->ready && c->number)
 		say_close(c);
 	client_keep_free(c);
 	client_monitor_end(c);

@@ -125,8 +125,11 @@ static bool take_wave(void *arg, uint64_t *seen)
 	struct archive *a = arg;
 	struct follower *f = &a->follow;
 	struct evspace_counts n;
+	struct error e;
 
 	*seen = evspace_wave(f->client)->number;
+	if (client_keep_counts(f->client, &f->common.look, &e) < 0)
+		fprintf(stderr, "evspace archive: what is counted is not kept: %s\n", e.text);
 	options_note_missing(f->command, &f->common, f->client);
 	standing_note_unreadable(&f->standing, "evspace archive", f->client);
 	follow_tell_loss(f);
@@ -200,6 +203,7 @@ static int keep(struct archive *a, const char *command)
 			command, unit_bytes(bytes, kept.torn));
 	code = follow_run(&a->follow, take_wave, a);
 	client_keep_sync(a->follow.client);
+	client_keep_counted(a->follow.client);
 	kept = client_kept(a->follow.client);
 	if (kept.fault && code == EXIT_FINE)
 		fprintf(stderr, "%s: %s\n", command, kept.fault);

@@ -6,10 +6,13 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "consumers/archive/archive-reader.h"
 #include "consumers/archive/archive-writer.h"
 #include "consumers/cli/command.h"
+#include "consumers/client/client-replay.h"
+#include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
 
 #define SYNC_BYTES ((size_t)1 << 20)
@@ -149,27 +152,49 @@ static int frames_copy(struct cutting *c, struct archive_reader *from, struct er
 
 /* ---- the command ---- */
 
+static int cut(struct cutting *c, const char *folder, const char *out, struct error *e)
+{
+	struct archive_reader *from = archive_reader_new(folder, e);
+	int rc;
+
+	/* the first chunk is not number 1: what was before is not in it */
+	c->to = from ? archive_writer_fresh(out, 1, e) : NULL;
+	rc = c->to ? frames_copy(c, from, e) : -1;
+	archive_writer_free(c->to);
+	archive_reader_free(from);
+	return rc;
+}
+
+/* What was counted meanwhile, if that was kept. */
+static int counts_cut(const struct cutting *events, const char *folder, const char *out,
+		      struct error *e)
+{
+	struct cutting c = {.range = events->range, .first_ns = events->first_ns};
+	char *from = memory_format("%s/" CLIENT_REPLAY_COUNTS, folder);
+	char *to = memory_format("%s/" CLIENT_REPLAY_COUNTS, out);
+	int rc = archive_is_there(from) ? cut(&c, from, to, e) : 0;
+
+	free(from);
+	free(to);
+	return rc;
+}
+
 int archive_cut(const char *folder, const char *out, const struct archive_range *range)
 {
 	struct cutting c = {.range = range};
 	struct error e;
-	struct archive_reader *from = archive_reader_new(folder, &e);
-	int rc;
-
-	/* the first chunk is not number 1: what was before is not in it */
-	c.to = from ? archive_writer_fresh(out, 1, &e) : NULL;
-	rc = c.to ? frames_copy(&c, from, &e) : -1;
+	int rc = cut(&c, folder, out, &e);
 
 	if (rc == 0 && !c.from) {
 		errno = ENODATA;
 		rc = errorf(&e, "%s: no wave is in that time", folder);
 	}
+	if (rc == 0)
+		rc = counts_cut(&c, folder, out, &e);
 	if (rc < 0)
 		fprintf(stderr, "evspace archive cut: %s\n", e.text);
 	else
 		fprintf(stderr, "waves %" PRIu64 " to %" PRIu64 ", %" PRIu64 " tuples in %s\n",
 			c.from, c.last, c.tuples, out);
-	archive_writer_free(c.to);
-	archive_reader_free(from);
 	return rc < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -161,9 +161,11 @@ static void run_add(struct merging *m, const char *run)
 	snprintf(m->run + at, sizeof(m->run) - at, "%s%s", at ? "+" : "", run);
 }
 
-/* Which runs they are of, and by which clock the first one is. */
+/* Which runs they are of, and by which clock and map the first one is. */
 static int sources_look(struct merging *m)
 {
+	struct client_replayed r;
+
 	for (unsigned i = 0; i < m->n; i++) {
 		struct merged_archive *s = &m->sources[i];
 
@@ -172,8 +174,13 @@ static int sources_look(struct merging *m)
 		s->other = strcmp(s->run, m->sources[0].run) != 0;
 		m->runs |= s->other;
 		run_add(m, s->run);
-		if (i == 0)
-			m->epoch_ns = client_replayed(s->client).epoch_ns;
+		r = client_replayed(s->client);
+		if (i == 0) {
+			m->epoch_ns = r.epoch_ns;
+			if (r.map->application)
+				texts_set(&m->map, r.map->application, r.map->cluster,
+					  r.map->mapping);
+		}
 		source_close(s);
 	}
 	return 0;
@@ -299,6 +306,7 @@ static void begin_write(struct merging *m)
 		leaves[i].name = m->by_index[i]->text;
 	}
 	archive_writer_add(m->to, &WIRE_FRAME(HELLO, hello, &hello), NULL, &nothing);
+	archive_writer_map(m->to, &m->map);
 	archive_writer_add(m->to, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
 	archive_writer_add(m->to, &WIRE_FRAME(OPENED, opened, &opened), NULL, &nothing);
 	archive_writer_names(m->to, m->names);
@@ -388,6 +396,7 @@ static void merging_fini(struct merging *m)
 	free(m->by_index);
 	free(m->sources);
 	merged_fini(&m->merged);
+	texts_fini(&m->map);
 	names_free(m->names);
 	archive_writer_free(m->to);
 }

@@ -276,6 +276,22 @@ static void sum_chunk(const struct archive_head *h, void *arg)
 	*tuples += h->tuples;
 }
 
+/* What was counted, if that was kept. */
+static int counts_check(const struct inside *events, const char *folder)
+{
+	struct inside in = {.command = events->command};
+	char *beside = memory_format("%s/" CLIENT_REPLAY_COUNTS, folder);
+	int code = EXIT_FINE;
+
+	if (archive_is_there(beside))
+		code = chunks_read(&in, beside, NULL, NULL);
+	if (code == EXIT_FINE && in.chunks)
+		code = waves_read(&in, beside);
+	inside_fini(&in);
+	free(beside);
+	return code;
+}
+
 int archive_check(const char *folder, bool json)
 {
 	struct inside in = {.command = "evspace archive check"};
@@ -290,6 +306,8 @@ int archive_check(const char *folder, bool json)
 	if (code == EXIT_FINE && tuples != in.counts.delivered &&
 	    tuples != in.counts.delivered + in.counts.repeated)
 		code = inside_fail(&in, "its chunks say that they have other numbers of tuples");
+	if (code == EXIT_FINE)
+		code = counts_check(&in, folder);
 	if (in.client && json)
 		archive_json(&in);
 	else if (in.client && code == EXIT_FINE)

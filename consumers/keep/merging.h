@@ -5,6 +5,7 @@
 
 #include "consumers/keep/merged.h"
 #include "pathmap/base/hash.h"
+#include "pathmap/texts.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/names.h"
 
@@ -52,6 +53,7 @@ struct merging {
 	struct merged_host *hosts, **by_index;
 	uint32_t n_hosts;
 	struct archive_writer *to;
+	struct pathmap_texts map;
 	int64_t epoch_ns, taken_ns;
 	uint64_t wave, tuples, came;
 	size_t bytes;

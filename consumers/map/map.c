@@ -292,7 +292,7 @@ static int show(const struct map_options *options)
 	if (options->define != NULL && !options_definition(options->define, map))
 		result = EXIT_USAGE;
 	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
-		if (only[0] == NULL && pathmap_view_is_quiet(map, views[i]))
+		if (only[0] == NULL && pathmap_view(map, views[i])->quiet)
 			continue;
 		if (i > 0 && !options->common.json && !options->dot)
 			putchar('\n');

@@ -222,11 +222,9 @@ const struct definable *pathmap_definable(const struct pathmap *map)
 	return &map->application.definable;
 }
 
-bool pathmap_view_is_quiet(const struct pathmap *map, const char *name)
+const struct view *pathmap_view(const struct pathmap *map, const char *name)
 {
-	const struct view *view = application_view(&map->application, name);
-
-	return view != NULL && view->quiet;
+	return application_view(&map->application, name);
 }
 
 size_t pathmap_views(const struct pathmap *map, const char *const **names)

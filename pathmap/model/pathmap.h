@@ -144,7 +144,7 @@ double pathmap_budget(const struct pathmap *map);
 /** What the map lets consumers define (pathmap/model/definable.h). */
 const struct definable *pathmap_definable(const struct pathmap *map);
 
-/** Is this a shipped view that lists should leave out? */
-bool pathmap_view_is_quiet(const struct pathmap *map, const char *name);
+/** The view of the map, or the shipped one, with this name; NULL: there is none. */
+const struct view *pathmap_view(const struct pathmap *map, const char *name);
 
 #endif
