@@ -45,7 +45,7 @@ consumers/deploy/deploy-scripts.h: deploy/scripts.awk $(deploy_scripts)
 
 evspace_CPPFLAGS = $(libtree_la_CPPFLAGS) $(JANSSON_CFLAGS) -DPKGLIBDIR='"$(pkglibdir)"' \
 	-DPKGLIBEXECDIR='"$(pkglibexecdir)"'
-evspace_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)
+evspace_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS) $(EVENT_HTTPS_LIBS)
 include consumers/cli/files.mk
 include consumers/colop/files.mk
 include consumers/deploy/files.mk

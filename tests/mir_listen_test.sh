@@ -113,6 +113,40 @@ for i in range(5): assert a.ask("<foo/>").tag == "errors"
 	[ "$memory" -lt 150000 ] || tap_sanitized || { echo "$memory KiB"; return 1; }
 }
 
+# While hosts do not answer one tool, another one is answered.
+who_waits_holds_up_nobody() {
+	local agent
+
+	agent=$(bed_pid agent)
+	tools '
+import os, select, signal
+a, b, c = tool(), tool(), tool()
+p = b.probe(calls % "")
+os.kill('"$agent"', signal.SIGSTOP)
+try:
+    a.say("<snapshotreq/>")
+    c.say("<ctrlreq action=\"VALUE\"><probe id=\"%s\"/></ctrlreq>" % p)
+    for i in range(20): assert b.ask("<foo/>").tag == "errors"
+    assert not select.select([a.s, c.s], [], [], 0)[0], "hosts have answered"
+finally:
+    os.kill('"$agent"', signal.SIGCONT)
+assert a.hear().tag == "snapshot" and c.hear().tag == "measurement"
+'
+}
+
+# Twenty tools at once take as long as a few waves, not twenty times two.
+waits_are_shared() {
+	tools '
+b = tool()
+p = b.probe(calls % "")
+all = [tool() for i in range(20)]
+begun = time.time()
+for t in all: t.say("<ctrlreq action=\"VALUE\"><probe id=\"%s\"/></ctrlreq><snapshotreq/>" % p)
+for t in all: assert t.hear().tag == "measurement" and t.hear().tag == "snapshot"
+assert time.time() - begun < 4, time.time() - begun
+'
+}
+
 garbage_is_answered() {
 	tools '
 import random
@@ -141,7 +175,6 @@ socket_is_this_users() {
 	[ "$(stat -c %a "$socket")" = 600 ] &&
 		tap_says 2 'somebody listens there already' evspace mir --listen "unix:$socket" &&
 		touch file && tap_says 2 'file: Address already in use' evspace mir --listen "unix:$tap_dir/file" && [ -e file ] &&
-		tap_says 2 'by unix:PATH alone' evspace mir --listen 127.0.0.1:7777 &&
 		tap_says 2 'say which FILE' evspace mir - --listen "unix:$tap_dir/other"
 }
 
@@ -157,6 +190,8 @@ tap_case "probes end with their tool" probes_end_with_their_tool
 tap_case "documents come in pieces, and are answered when a tool sends no more" documents_come_in_pieces
 tap_case "values come by themselves" values_come_by_themselves
 tap_case "who does not read holds up nobody, and takes no memory" who_does_not_read_holds_up_nobody
+tap_case "who waits for hosts holds up nobody" who_waits_holds_up_nobody
+tap_case "what several wait for, they wait for together" waits_are_shared
 tap_case "garbage is answered" garbage_is_answered
 tap_case "answers are valid by the schema" answers_are_valid
 tap_case "the socket is this user's alone" socket_is_this_users

@@ -2,7 +2,6 @@
 /* evspace mir: answers the requests of MIR (APART) about a running program. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,19 +11,25 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
 #include "consumers/cli/options.h"
-#include "consumers/mir/answer.h"
+#include "pathmap/base/config.h"
+#include "consumers/mir/https.h"
 #include "consumers/mir/metric.h"
+#include "consumers/mir/owner.h"
 #include "consumers/mir/probing.h"
 #include "consumers/mir/request.h"
-#include "consumers/mir/sir.h"
-#include "consumers/mir/snapshot.h"
 #include "consumers/mir/tool.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
+/* How long probes outlive the last request of a tool elsewhere. */
+#define LEASE_NS (UINT64_C(300) * 1000000000)
+
+/* How often to look whether what is waited for has come too late. */
+#define WAITING_MS 100
+
 static const char mir_help[] =
 	"usage: evspace mir FILE|- [options]\n"
-	"       evspace mir --listen unix:PATH [options]\n"
+	"       evspace mir --listen unix:PATH|HOST:PORT [options]\n"
 	"\n"
 	"Answer the documents of FILE (-: of standard input), which are requests of MIR\n"
 	"(APART: Monitoring and Instrumentation Requests for Fortran, Java, C and C++\n"
@@ -48,22 +53,37 @@ static const char mir_more[] =
 struct mir {
 	struct common common;
 	bool lenient, catalogue;
-	const char *deliver; /* the folder that destinations are below; NULL: none */
-	const char *listen;  /* the socket for tools; NULL: a file has all documents */
-	uint64_t linger_ns;  /* how long to go on after the last document */
+	const char *deliver;	 /* the folder that destinations are below; NULL: none */
+	const char *listen;	 /* where tools connect; NULL: a file has all documents */
+	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
+	uint64_t linger_ns;	 /* how long to go on after the last document */
 	mir_request_function *read;
 	struct probes probes; /* without a connection until one is needed */
+	struct errands errands;
 	struct tools tools;
-	int listener; /* -1: none */
-	bool wrong;   /* an answer says what is wrong */
+	struct https *https; /* tools elsewhere; NULL: there are none */
+	struct owners owners;
+	struct probe_owner nobody; /* of requests that only look */
+	int listener;		   /* -1: none */
+	struct event *acceptable, *term, *interrupt, *timer;
+	bool stopped;
 };
 
 static const struct option_row mir_rows[] = {
 	{"lenient", .at = offsetof(struct mir, lenient),
 	 .help = "take the words of the report's examples, too, which its grammar lacks "
 		 "(docs/mir.md)"},
-	{"listen", "unix:PATH", OPTION_TEXT, .at = offsetof(struct mir, listen),
-	 .help = "instead of FILE, answer all programs of this user that connect there"},
+	{"listen", "ADDR", OPTION_TEXT, .at = offsetof(struct mir, listen),
+	 .help = "instead of FILE, answer all programs of this user that connect to unix:PATH, or "
+		 "those with a certificate that POST documents to https://HOST:PORT/"},
+	{"certificate", "NAME", OPTION_TEXT, .at = offsetof(struct mir, certificate),
+	 .help = "of HOST:PORT: the agent's certificate NAME.pem of the folder --tls that tools "
+		 "see "
+		 "(default: that of this host's name)"},
+	{"lease", "TIME", OPTION_SPAN, .at = offsetof(struct mir, owners.lease_ns),
+	 .help = "of HOST:PORT: probes end so long after the last request with the certificate "
+		 "that "
+		 "has defined them (default 5m)"},
 	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, deliver),
 	 .help = "let requests have values written to files below this folder: destinations "
 		 "file://DIR/..."},
@@ -83,29 +103,6 @@ static const struct usage mir_usage = {.help = mir_help,
 				       .lacks = " of view select deadline from speed ",
 				       .words_max = 1};
 
-static void snapshot_answer(struct mir *mir, struct mir_request *request, FILE *out)
-{
-	struct snapshot snapshot;
-
-	if (snapshot_take(&snapshot, mir->probes.connection, &mir->common.look, request->stack > 0,
-			  request) == 0)
-		snapshot_write(&snapshot, request, out);
-	snapshot_fini(&snapshot);
-}
-
-static void request_answer(struct mir *mir, struct tool *tool, struct mir_request *request,
-			   FILE *out)
-{
-	if (!mir->probes.connection)
-		mir->probes.connection = evspace_connect(&mir->common.look);
-	if (request->kind == MIR_SNAPSHOTREQ)
-		snapshot_answer(mir, request, out);
-	else if (request->kind == MIR_SIRREQ)
-		sir_answer(request, out);
-	else
-		probing_answer(&mir->probes, &tool->owner, request, out);
-}
-
 /* What there is of a document that is too large. */
 static struct mir_request *request_of_large(void)
 {
@@ -117,56 +114,130 @@ static struct mir_request *request_of_large(void)
 	return request;
 }
 
-static void document_answer(struct mir *mir, struct tool *tool, const struct framed *framed)
+/* Have it answered; what only looks at this host's files needs no agent. */
+static struct errand *request_ask(struct mir *mir, struct probe_owner *owner,
+				  struct mir_request *request, errand_done *done, void *arg)
 {
-	struct mir_request *request = framed->large
-					      ? request_of_large()
-					      : mir->read(framed->text, framed->n, mir->lenient);
-	char *text = NULL;
-	size_t n;
-	FILE *out = open_memstream(&text, &n);
+	struct snapshots *s = &mir->probes.snapshots;
 
-	if (!out)
-		abort();
-	if (request->n_faults == 0)
-		request_answer(mir, tool, request, out);
-	if (request->n_faults > 0) {
-		mir->wrong = true;
-		answer_errors(out, request);
+	/* it was lost for good, and nothing has anything on it */
+	if (s->connection && evspace_trouble(s->connection)[0] && s->coming.since_ns == 0 &&
+	    LIST_EMPTY(&mir->probes.views)) {
+		evspace_disconnect(s->connection);
+		s->connection = NULL;
 	}
-	if (fclose(out) != 0)
-		abort();
-	tool_say(tool, text, n);
-	free(text);
-	request_free(request);
+	if (!s->connection && request->n_faults == 0 && request->kind != MIR_SIRREQ)
+		s->connection = evspace_connect_on(mir->tools.base, &mir->common.look);
+	return errand_new(&mir->errands, &mir->probes, owner, request, done, arg);
 }
 
 /* One document of each tool that has one, so that nobody waits for all of another one. Returns
  * whether there may be more. */
-static bool documents_answer(struct mir *mir)
+static bool documents_ask(struct mir *mir)
 {
-	struct framed framed;
+	struct framed f;
 	struct tool *tool;
 	bool any = false;
 
-	LIST_FOREACH (tool, &mir->tools, link) {
-		if (tool->gone || tool->n_unread >= TOOL_UNREAD ||
-		    !framing_next(&tool->framing, tool->ended, &framed))
+	LIST_FOREACH (tool, &mir->tools.list, link) {
+		if (!tool_next(tool, &f))
 			continue;
-		document_answer(mir, tool, &framed);
+		tool->errand = request_ask(mir, &tool->owner,
+					   f.large ? request_of_large()
+						   : mir->read(f.text, f.n, mir->lenient),
+					   tool_answer, tool);
 		any = true;
 	}
 	return any;
 }
 
+/* ---- tools elsewhere ---- */
+
+/* May the peer see the run that this is about? */
+static int limits_check(const struct mir *mir, const struct peer *peer, struct error *e)
+{
+	const struct limits *l = peer->limits;
+	const char *run = mir->common.look.run;
+
+	if (!(peer->roles & (ROLE_OBSERVE | ROLE_CONTROL)))
+		return errorf(e,
+			      "the role of %s is that of an agent; take a certificate of "
+			      "observe or control",
+			      peer->name);
+	if (!l)
+		return 0;
+	if (!limits_own_user(l->users, l->n_users))
+		return errorf(e, "the certificate of %s is for runs of other users", peer->name);
+	if (l->n_runs > 0 && (!run || !limits_run(l, run)))
+		return errorf(e,
+			      "the certificate of %s is for other runs; who started evspace mir "
+			      "says with --run which this is about",
+			      peer->name);
+	return 0;
+}
+
+/* Whose request it is; NULL with @e: it may not ask it. */
+static struct probe_owner *owner_of(struct mir *mir, const struct peer *peer,
+				    const struct mir_request *request, struct error *e)
+{
+	bool looks = request->n_faults > 0 || (request_only_looks(request) && !request->flush);
+	struct probe_owner *owner;
+
+	if (limits_check(mir, peer, e) < 0)
+		return NULL;
+	if (!(peer->roles & ROLE_CONTROL)) {
+		if (looks)
+			return &mir->nobody;
+		errorf(e,
+		       "%s may observe: snapshots, structure, values; probes are changed with a "
+		       "certificate of control",
+		       peer->name);
+		return NULL;
+	}
+	owner = owner_find(&mir->owners, peer->name);
+	if (!owner)
+		errorf(e, "%u others have probes already; ask again later", OWNERS_MAX);
+	else if (!looks)
+		fprintf(stderr, "evspace mir: audit: %s (%s): %s\n", peer->name, peer->where,
+			request->place.element);
+	return owner;
+}
+
+static struct errand *on_document(void *arg, const struct peer *peer, const char *text, size_t n,
+				  errand_done *done, void *done_arg, struct error *e)
+{
+	struct mir *mir = arg;
+	struct mir_request *request = mir->read(text, n, mir->lenient);
+	struct probe_owner *owner = owner_of(mir, peer, request, e);
+
+	if (owner)
+		return request_ask(mir, owner, request, done, done_arg);
+	request_free(request);
+	return NULL;
+}
+
 /* ---- the loop ---- */
 
-static volatile sig_atomic_t stopped;
-
-static void on_signal(int number)
+static void on_signal(evutil_socket_t number, short what, void *arg)
 {
+	struct mir *mir = arg;
+
 	(void)number;
-	stopped = 1;
+	(void)what;
+	mir->stopped = true;
+}
+
+static void on_acceptable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)what;
+	tools_accept(arg, fd);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	(void)arg;
 }
 
 /* The nearer one; -1 is never. */
@@ -175,52 +246,51 @@ static int sooner(int a, int b)
 	return a < 0 ? b : b < 0 || a < b ? a : b;
 }
 
-/* Wait until there is something to read or to do, and do it. */
-static void mir_turn(struct mir *mir, int timeout_ms)
-{
-	struct evspace_connection *connection = mir->probes.connection;
-	struct pollfd fds[2 + TOOLS_MAX] = {{.fd = mir->listener, .events = POLLIN},
-					    {.fd = -1, .events = POLLIN}};
-	struct tool *tool;
-	nfds_t n = 2;
-
-	timeout_ms = sooner(timeout_ms, probing_timeout(&mir->probes));
-	if (connection) {
-		timeout_ms = sooner(timeout_ms, evspace_timeout(connection));
-		fds[1].fd = evspace_fd(connection);
-	}
-	LIST_FOREACH (tool, &mir->tools, link) {
-		short events = tool_events(tool);
-
-		fds[n++] = (struct pollfd){.fd = events ? tool->fd : -1, .events = events};
-	}
-	if (poll(fds, n, timeout_ms) < 0)
-		return;
-	n = 2;
-	LIST_FOREACH (tool, &mir->tools, link) {
-		if (fds[n].revents & POLLOUT)
-			tool_flush(tool);
-		if (fds[n++].revents & (POLLIN | POLLHUP | POLLERR))
-			tool_read(tool);
-	}
-	if (connection)
-		evspace_dispatch(connection);
-	probing_run(&mir->probes);
-	if (fds[0].revents)
-		tools_accept(&mir->tools, mir->listener);
-}
-
 static void tools_leave(struct mir *mir, bool all)
 {
 	struct tool *tool, *next;
 
-	for (tool = LIST_FIRST(&mir->tools); tool; tool = next) {
+	for (tool = LIST_FIRST(&mir->tools.list); tool; tool = next) {
 		next = LIST_NEXT(tool, link);
-		if (!all && !tool->gone && (!tool->ended || tool->n_unread > 0))
+		if (!all && !tool->gone && (!tool->ended || tool->errand || tool->n_unread > 0))
 			continue;
+		errand_drop(tool->errand);
+		tool->errand = NULL;
 		probing_leave(&mir->probes, &tool->owner);
 		tool_free(tool);
 	}
+}
+
+/* Do what there is to do. Returns in how many ms there is more, -1: never. */
+static int mir_work(struct mir *mir)
+{
+	bool waits = probing_run(&mir->probes);
+
+	waits |= errands_run(&mir->errands, &mir->probes);
+	waits |= snapshots_run(&mir->probes.snapshots);
+	/* for waves, and not for ever */
+	return sooner(waits ? WAITING_MS : -1,
+		      sooner(probing_timeout(&mir->probes),
+			     owners_run(&mir->owners, &mir->probes, false)));
+}
+
+static void mir_wait(struct mir *mir, int timeout_ms)
+{
+	const struct timeval after = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
+
+	if (timeout_ms >= 0)
+		event_add(mir->timer, &after);
+	event_base_loop(mir->tools.base, EVLOOP_ONCE);
+	event_del(mir->timer);
+}
+
+/* A file is answered: returns whether it is time to end. */
+static bool is_over(const struct mir *mir, uint64_t *until_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	*until_ns = *until_ns > 0 ? *until_ns : now + mir->linger_ns;
+	return now >= *until_ns || !probing_delivers(&mir->probes);
 }
 
 /* Until the end of the file, or for ever. */
@@ -228,30 +298,90 @@ static void mir_run(struct mir *mir)
 {
 	uint64_t until = 0;
 
-	while (!stopped) {
-		const struct tool *only = LIST_FIRST(&mir->tools);
-		bool more = documents_answer(mir);
+	while (!mir->stopped) {
+		int timeout_ms = mir_work(mir);
+		bool more = documents_ask(mir);
+		const struct tool *only = LIST_FIRST(&mir->tools.list);
 
-		if (mir->listener >= 0) {
-			if (!more)
-				tools_leave(mir, false);
-		} else if (only->ended && !more) {
-			uint64_t now = clock_mono_ns();
-
-			until = until > 0 ? until : now + mir->linger_ns;
-			if (now >= until || !probing_delivers(&mir->probes))
+		if (mir->listen) {
+			tools_leave(mir, false);
+		} else if (only->ended && !only->errand) {
+			if (is_over(mir, &until))
 				break;
-			mir_turn(mir, (int)((until - now) / 1000000 % 60000) + 1);
-			continue;
+			timeout_ms = sooner(timeout_ms,
+					    (int)((until - clock_mono_ns()) / 1000000 % 60000) + 1);
 		}
-		mir_turn(mir, more ? 0 : -1);
+		mir_wait(mir, more ? 0 : timeout_ms);
 	}
+}
+
+/* ---- begin and end ---- */
+
+static void event_begin(struct event *event)
+{
+	if (!event || event_add(event, NULL) < 0)
+		abort();
+}
+
+/* The certificate that tools see, which names this host. */
+static struct tls *identity_load(const struct mir *mir, struct error *e)
+{
+	char host[256] = "";
+	char *folder =
+		mir->common.look.tls ? memory_copy(mir->common.look.tls) : config_tls_folder();
+	struct tls *tls;
+
+	gethostname(host, sizeof(host) - 1);
+	tls = tls_new(folder, mir->certificate ? mir->certificate : host, e);
+	free(folder);
+	return tls;
+}
+
+static int mir_listen(struct mir *mir, struct error *e)
+{
+	bool local = strncmp(mir->listen, "unix:", strlen("unix:")) == 0;
+	struct tls *tls = local ? NULL : identity_load(mir, e);
+
+	if (!local && !tls)
+		return -1;
+	mir->listener = tools_listen(mir->listen, e);
+	if (mir->listener < 0) {
+		tls_free(tls);
+		return -1;
+	}
+	if (tls) {
+		mir->https = https_new(mir->tools.base, mir->listener, tls, on_document, mir);
+	} else {
+		mir->acceptable = event_new(mir->tools.base, mir->listener, EV_READ | EV_PERSIST,
+					    on_acceptable, &mir->tools);
+		event_begin(mir->acceptable);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	mir->term = evsignal_new(mir->tools.base, SIGTERM, on_signal, mir);
+	mir->interrupt = evsignal_new(mir->tools.base, SIGINT, on_signal, mir);
+	event_begin(mir->term);
+	event_begin(mir->interrupt);
+	fprintf(stderr, "evspace mir: ready on %s\n", mir->listen);
+	return 0;
+}
+
+/* A loop that waits for files, too. */
+static void base_make(struct mir *mir)
+{
+	struct event_config *config = event_config_new();
+
+	if (!config || event_config_require_features(config, EV_FEATURE_FDS) < 0)
+		abort();
+	mir->tools.base = event_base_new_with_config(config);
+	event_config_free(config);
+	mir->timer = mir->tools.base ? evtimer_new(mir->tools.base, on_timer, NULL) : NULL;
+	if (!mir->timer)
+		abort();
 }
 
 /* Where documents come from. */
 static int mir_begin(struct mir *mir, struct error *e)
 {
-	struct sigaction action = {.sa_handler = on_signal};
 	const char *file = mir->common.words[0];
 	int fd = STDIN_FILENO;
 
@@ -259,15 +389,8 @@ static int mir_begin(struct mir *mir, struct error *e)
 		module_function(REQUEST_OBJECT, REQUEST_SYMBOL, "libxml2 (libxml2-dev)", e);
 	if (!mir->read)
 		return -1;
-	if (mir->listen) {
-		mir->listener = tools_listen(mir->listen, e);
-		if (mir->listener < 0)
-			return -1;
-		sigaction(SIGTERM, &action, NULL);
-		sigaction(SIGINT, &action, NULL);
-		fprintf(stderr, "evspace mir: ready on %s\n", mir->listen);
-		return 0;
-	}
+	if (mir->listen)
+		return mir_listen(mir, e);
 	if (strcmp(file, "-") != 0)
 		fd = open(file, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -276,11 +399,25 @@ static int mir_begin(struct mir *mir, struct error *e)
 	return 0;
 }
 
+static void event_end(struct event *event)
+{
+	if (event)
+		event_free(event);
+}
+
 static void mir_end(struct mir *mir)
 {
 	tools_leave(mir, true);
-	evspace_disconnect(mir->probes.connection);
-	if (mir->listener < 0)
+	https_free(mir->https);
+	owners_run(&mir->owners, &mir->probes, true);
+	snapshots_fini(&mir->probes.snapshots);
+	evspace_disconnect(mir->probes.snapshots.connection);
+	event_end(mir->acceptable);
+	event_end(mir->term);
+	event_end(mir->interrupt);
+	event_end(mir->timer);
+	event_base_free(mir->tools.base);
+	if (mir->listener < 0 || mir->https)
 		return;
 	unlink(mir->listen + strlen("unix:"));
 	close(mir->listener);
@@ -288,8 +425,9 @@ static void mir_end(struct mir *mir)
 
 int mir_main(int argc, char **argv)
 {
-	struct mir mir = {.listener = -1};
+	struct mir mir = {.listener = -1, .owners.lease_ns = LEASE_NS};
 	struct error e = {""};
+	bool wrong;
 	int code = options_parse(argc, argv, &mir_usage, &mir, &mir.common);
 
 	if (code >= 0)
@@ -304,15 +442,17 @@ int mir_main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	TAILQ_INIT(&mir.probes.list);
-	mir.probes.look = &mir.common.look;
+	mir.probes.snapshots.options = &mir.common.look;
 	mir.probes.folder = mir.deliver;
+	base_make(&mir);
 	if (mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);
 		return EXIT_USAGE;
 	}
 	mir_run(&mir);
-	/* it could not be read to its end */
-	mir.wrong |= !mir.listen && LIST_FIRST(&mir.tools)->gone;
+	/* an answer says so, or it could not be read to its end */
+	wrong = !mir.listen &&
+		(LIST_FIRST(&mir.tools.list)->wrong || LIST_FIRST(&mir.tools.list)->gone);
 	mir_end(&mir);
-	return mir.wrong && !mir.listen ? EXIT_BAD_NEWS : EXIT_FINE;
+	return wrong ? EXIT_BAD_NEWS : EXIT_FINE;
 }

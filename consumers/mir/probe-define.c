@@ -190,6 +190,10 @@ void probe_check(const struct probes *probes, struct probe *probe, struct mir_re
 	if (m->duration > 0)
 		request_complain(request, &m->place,
 				 "a duration is not measured yet; leave it out, and ask twice");
+	if (m->delivery != 0 && !m->destination && !probe->owner->deliver)
+		request_complain(request, &m->place,
+				 "over HTTPS nothing comes by itself; add a destination, or leave "
+				 "delivery out and ask for the VALUE");
 	if (m->destination && !probes->folder)
 		request_complain(request, &m->place,
 				 "no destinations; who started evspace mir says --deliver DIR");

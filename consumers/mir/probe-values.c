@@ -8,6 +8,14 @@
 
 #include "pathmap/base/memory.h"
 
+/* Some tuples, with the texts that they point to. */
+struct probe_values {
+	struct mir_tuple *tuples;
+	size_t n;
+	char **texts;
+	size_t n_texts;
+};
+
 /* An entity with all that it is nested in, from the largest on; NULL: not said. */
 struct probe_chain {
 	const char *id[MIR_LEVELS];
@@ -233,6 +241,12 @@ bool probe_needs_snapshot(const struct probe *probe)
 	return false;
 }
 
+bool probe_value_needs_snapshot(const struct probe *probe)
+{
+	return probe->active && probe->defined->measuring.interval == 0 &&
+	       probe_needs_snapshot(probe);
+}
+
 /* ---- what there is, measured or not ---- */
 
 /* Is the thread one of that process? */
@@ -436,14 +450,14 @@ static void aggregates_add(struct probe_values *v, const struct probe *p,
 		probe_sum_fini(&sum);
 }
 
-void probe_values_add(struct probe_values *values, struct probe *probe,
+static void probe_add(struct probe_values *values, struct probe *probe,
 		      const struct snapshot *snapshot)
 {
 	struct probe_chain chain;
 
 	/* values that grow are taken when they are asked for, unless an interval says when */
 	if (probe->active && probe->defined->measuring.interval == 0)
-		probe_sample(probe, snapshot);
+		probe_sample(probe, probe_needs_snapshot(probe) ? snapshot : NULL);
 	if (probe->defined->measuring.n_functions > 0) {
 		for (size_t i = 0; i < probe->n_series; i++)
 			aggregates_add(values, probe, &probe->series[i]);
@@ -454,10 +468,23 @@ void probe_values_add(struct probe_values *values, struct probe *probe,
 			chain_add(values, probe, &chain);
 }
 
-void probe_values_fini(struct probe_values *values)
+void probe_values_write(struct probe *const *some, size_t n, const struct snapshot *snapshot,
+			FILE *out)
 {
-	for (size_t i = 0; i < values->n_texts; i++)
-		free(values->texts[i]);
-	free(values->texts);
-	free(values->tuples);
+	struct probe_values values = {.tuples = NULL};
+	uint64_t lost = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		probe_add(&values, some[i], snapshot);
+		lost += some[i]->lost;
+	}
+	measurement_write(out, values.tuples, values.n);
+	if (lost > 0)
+		fprintf(out, "<!-- %llu tuples were overwritten before they were read -->",
+			(unsigned long long)lost);
+	fputc('\n', out);
+	for (size_t i = 0; i < values.n_texts; i++)
+		free(values.texts[i]);
+	free(values.texts);
+	free(values.tuples);
 }

@@ -11,7 +11,6 @@
 /* Waves a second; what a request waits for is two of them. */
 #define RATE_HZ	    5
 #define DEADLINE_MS 900
-#define PATIENCE_NS UINT64_C(5000000000)
 
 #define NS_PER_MS 1e6
 
@@ -21,7 +20,8 @@ struct probe_view {
 	char *define;
 	struct evspace_client *client;
 	unsigned users;
-	unsigned waves, settled; /* that came; that are waited for */
+	uint64_t came_ns;  /* when the newest wave came; 0: none has */
+	uint64_t whole_ns; /* what was before this has come */
 	uint64_t lost;
 	bool ended;
 };
@@ -101,6 +101,12 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 	free(name);
 }
 
+void probe_is_fresh(struct probe *probe)
+{
+	if (probe->fresh_ns == 0)
+		probe->fresh_ns = clock_mono_ns();
+}
+
 /* For each series and part that has the view: a total, or else an event. */
 static void record_take(struct probe_view *v, const struct evspace_total *total,
 			const struct evspace_event *event)
@@ -114,14 +120,15 @@ static void record_take(struct probe_view *v, const struct evspace_total *total,
 			struct probe_series *s = &p->series[i / METRIC_PARTS];
 			const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
 
-			if (s->views[i % METRIC_PARTS] != v || !is_meant(p, part, name, op) ||
+			if (!p->active || s->views[i % METRIC_PARTS] != v ||
+			    !is_meant(p, part, name, op) ||
 			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
 				continue;
 			if (total)
 				total_add(s, total);
 			else
 				event_add(s, event);
-			p->fresh = true;
+			probe_is_fresh(p);
 		}
 	}
 }
@@ -132,7 +139,7 @@ static void loss_take(struct probe_view *v, uint64_t lost)
 
 	TAILQ_FOREACH (p, &v->probes->list, link)
 		for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++)
-			if (p->series[i / METRIC_PARTS].views[i % METRIC_PARTS] == v)
+			if (p->active && p->series[i / METRIC_PARTS].views[i % METRIC_PARTS] == v)
 				p->lost += lost;
 }
 
@@ -152,7 +159,11 @@ static void wave_take(struct probe_view *v)
 	if (counts.lost > v->lost)
 		loss_take(v, counts.lost - v->lost);
 	v->lost = counts.lost;
-	v->waves++;
+	if (evspace_wave(v->client)->again)
+		return;
+	/* one wave is under way at a time: this one was asked for when the one before had come */
+	v->whole_ns = v->came_ns;
+	v->came_ns = clock_mono_ns();
 }
 
 static void on_news(struct evspace_client *client, enum evspace_news news, void *arg)
@@ -169,48 +180,21 @@ static void on_news(struct evspace_client *client, enum evspace_news news, void 
 
 /* ---- the views ---- */
 
-static bool is_settled(const struct probes *probes)
-{
-	const struct probe_view *v;
-
-	LIST_FOREACH (v, &probes->views, link)
-		if (!v->ended && v->waves < v->settled)
-			return false;
-	return true;
-}
-
-void probes_settle(struct probes *probes)
-{
-	uint64_t until = clock_mono_ns() + PATIENCE_NS;
-	struct probe_view *v;
-
-	/* a wave that is under way may have been asked for before now */
-	LIST_FOREACH (v, &probes->views, link)
-		v->settled = v->waves + 2;
-	while (!is_settled(probes)) {
-		uint64_t now = clock_mono_ns();
-
-		if (now >= until ||
-		    evspace_wait(probes->connection, (int)((until - now) / 1000000) + 1) < 0)
-			break;
-	}
-}
-
 static struct probe_view *view_open(struct probes *probes, const char *define)
 {
 	bool calls = strcmp(define, PROBE_VIEW_CALLS) == 0;
-	struct evspace_options options = {.run = probes->look->run,
+	struct evspace_options options = {.run = probes->snapshots.options->run,
 					  .view = calls ? PROBE_VIEW_CALLS : NULL,
 					  .define = calls ? NULL : define,
 					  .rate_hz = RATE_HZ,
 					  .deadline_ms = DEADLINE_MS,
 					  .hurry = 1,
-					  .wait = probes->look->wait};
+					  .wait = probes->snapshots.options->wait};
 	struct probe_view *v = memory_new(1, sizeof(*v));
 
 	v->probes = probes;
 	v->define = memory_copy(define);
-	v->client = evspace_open_on(probes->connection, &options, on_news, v);
+	v->client = evspace_open_on(probes->snapshots.connection, &options, on_news, v);
 	LIST_INSERT_HEAD(&probes->views, v, link);
 	return v;
 }
@@ -228,14 +212,16 @@ struct probe_view *probe_view_join(struct probes *probes, const char *define)
 	return v;
 }
 
-bool probe_view_works(const struct probe_view *view, struct mir_request *request)
+const char *probe_view_trouble(const struct probe_view *view)
 {
-	if (!view->ended && view->waves > 0)
-		return true;
-	request_complain(request, &request->place, "cannot be measured: %s",
-			 view->ended ? evspace_why(view->client)
-				     : "nobody has answered; evspace status says more");
-	return false;
+	if (view->ended)
+		return evspace_why(view->client);
+	return view->came_ns > 0 ? NULL : "nobody has answered; evspace status says more";
+}
+
+bool probe_view_is_whole(const struct probe_view *view, uint64_t since_ns)
+{
+	return view->ended || view->whole_ns >= since_ns;
 }
 
 void probe_view_leave(struct probe_view *view)

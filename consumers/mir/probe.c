@@ -40,7 +40,7 @@ void probe_reset(struct probe *probe)
 	for (size_t i = 0; i < probe->n_series; i++)
 		series_forget(&probe->series[i]);
 	probe->lost = 0;
-	probe->fresh = false;
+	probe->fresh_ns = 0;
 	probe->measured = probe->active && probe->defined->measuring.interval == 0;
 }
 
@@ -77,61 +77,94 @@ static void definition_write(char *text, size_t room, const struct probe *p, con
 			 m->what == METRIC_BYTES ? "bytes" : "duration");
 }
 
-/* Leave views, those that it measures by and those it was to. */
-static void views_leave(struct probe *p, struct probe_view **joined, size_t n)
+/* What it measures a part by; NULL: nothing. */
+static struct probe_view **view_at(const struct probe *p, size_t i)
 {
-	for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
-		probe_view_leave(p->series[i / METRIC_PARTS].views[i % METRIC_PARTS]);
-		p->series[i / METRIC_PARTS].views[i % METRIC_PARTS] = NULL;
-	}
-	for (size_t i = 0; i < n; i++)
-		probe_view_leave(joined[i]);
+	return &p->series[i / METRIC_PARTS].views[i % METRIC_PARTS];
 }
 
-void probe_begin(struct probes *probes, struct probe *probe, struct mir_request *request)
+static void views_leave(struct probe *p)
 {
-	size_t n = probe->n_series * METRIC_PARTS;
-	struct probe_view **joined;
-	char define[1024];
-	bool works = true;
+	for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
+		probe_view_leave(*view_at(p, i));
+		*view_at(p, i) = NULL;
+	}
+}
 
-	if (probe->active)
+void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
+{
+	char define[1024];
+
+	if (probe->active || probe->begins_ns > 0)
 		return;
-	joined = memory_new(n, sizeof(struct probe_view *));
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < probe->n_series * METRIC_PARTS; i++) {
 		const struct metric *m = probe->series[i / METRIC_PARTS].metric;
 
 		if (i % METRIC_PARTS >= m->n_parts)
 			continue;
 		definition_write(define, sizeof(define), probe, m, &m->parts[i % METRIC_PARTS]);
-		joined[i] = probe_view_join(probes, define);
+		*view_at(probe, i) = probe_view_join(probes, define);
 	}
-	/* what was before now is no part of it */
-	probes_settle(probes);
-	for (size_t i = 0; i < n && works; i++)
-		works = !joined[i] || probe_view_works(joined[i], request);
-	if (works) {
-		for (size_t i = 0; i < n; i++)
-			probe->series[i / METRIC_PARTS].views[i % METRIC_PARTS] = joined[i];
-		probe->active = true;
-		probe->measured |= probe->defined->measuring.interval == 0;
-		probe->sample_ns = due_after(probe->defined->measuring.interval);
-		if (probe->defined->measuring.delivery > 0)
-			probe->deliver_ns = due_after((uint64_t)probe->defined->measuring.delivery);
-	} else {
-		views_leave(probe, joined, n);
-	}
-	free(joined);
+	probe->begins_ns = clock_mono_ns();
+	probe->errand = errand;
+	free(probe->why);
+	probe->why = NULL;
 }
 
-void probe_end(struct probes *probes, struct probe *probe)
+bool probe_is_whole(const struct probe *probe, uint64_t since_ns)
 {
-	if (!probe->active)
+	for (size_t i = 0; i < probe->n_series * METRIC_PARTS; i++)
+		if (*view_at(probe, i) && !probe_view_is_whole(*view_at(probe, i), since_ns))
+			return false;
+	return true;
+}
+
+static const char *views_trouble(const struct probe *p)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; i < p->n_series * METRIC_PARTS && !why; i++)
+		why = *view_at(p, i) ? probe_view_trouble(*view_at(p, i)) : NULL;
+	return why;
+}
+
+static void probe_settle(struct probe *p)
+{
+	const struct mir_measuring *m = &p->defined->measuring;
+
+	p->begins_ns = 0;
+	p->why = memory_copy(views_trouble(p));
+	if (p->why) {
+		views_leave(p);
 		return;
-	probes_settle(probes);
-	views_leave(probe, NULL, 0);
+	}
+	p->active = true;
+	p->measured |= m->interval == 0;
+	p->sample_ns = due_after(m->interval);
+	p->deliver_ns = due_after(m->delivery > 0 ? (uint64_t)m->delivery : 0);
+}
+
+bool probes_settle(struct probes *probes)
+{
+	uint64_t now = clock_mono_ns();
+	bool others = false;
+	struct probe *p;
+
+	TAILQ_FOREACH (p, &probes->list, link) {
+		if (p->begins_ns == 0)
+			continue;
+		if (probe_is_whole(p, p->begins_ns) || now - p->begins_ns >= PROBE_PATIENCE_NS)
+			probe_settle(p);
+		others |= p->begins_ns > 0;
+	}
+	return others;
+}
+
+void probe_end(struct probe *probe)
+{
+	views_leave(probe);
 	probe->active = false;
-	probe->sample_ns = probe->deliver_ns = 0;
+	probe->begins_ns = probe->sample_ns = probe->deliver_ns = 0;
 }
 
 /* ---- definition ---- */
@@ -187,14 +220,14 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 	return p;
 }
 
-void probe_change(struct probes *probes, struct probe *probe, struct mir_request *request)
+bool probe_change(struct probes *probes, struct probe *probe, struct mir_request *request)
 {
 	struct mir_request *before = probe->defined;
 	bool anew = request->n_metrics > 0 || request->measuring.said;
 	struct mir_request *d;
 
 	if (!anew && request->n_entities == 0)
-		return;
+		return false;
 	d = memory_new(1, sizeof(*d));
 	d->place = request->place;
 	d->from = (struct mir_word){memory_copy(before->from.text), request->place};
@@ -209,22 +242,22 @@ void probe_change(struct probes *probes, struct probe *probe, struct mir_request
 	if (request->n_faults > 0) {
 		probe->defined = before;
 		request_free(d);
-		return;
+		return false;
 	}
 	request_free(before);
 	if (!anew)
-		return;
-	probe_end(probes, probe);
+		return false;
+	probe_end(probe);
 	series_make(probe);
-	if (probe->flushed && probe->wanted)
-		probe_begin(probes, probe, request);
+	return probe->flushed && probe->wanted;
 }
 
 void probe_free(struct probes *probes, struct probe *probe)
 {
-	views_leave(probe, NULL, 0);
+	views_leave(probe);
 	probe_reset(probe);
 	free(probe->series);
+	free(probe->why);
 	request_free(probe->defined);
 	if (probe->fd >= 0)
 		close(probe->fd);

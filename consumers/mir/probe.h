@@ -12,10 +12,14 @@
 #include "consumers/mir/metric.h"
 #include "consumers/mir/probe-stat.h"
 #include "consumers/mir/request.h"
+#include "consumers/mir/snapshot.h"
 #include "pathmap/base/hash.h"
 
 /** Most probes at once. */
 #define PROBES_MAX 1000u
+
+/** How long to wait for what has not come. */
+#define PROBE_PATIENCE_NS UINT64_C(5000000000)
 
 /** What is known of one thread, or process, on one communicator (0: on none). */
 struct probe_cell {
@@ -32,8 +36,9 @@ struct probe_cell {
 /** Who has defined probes: they end with it. */
 struct probe_owner {
 	struct mir_measuring defaults;
-	/** Gets values that have no destination: a document. */
+	/** Gets values that have no destination: a document. NULL: there is no way to it. */
 	void (*deliver)(struct probe_owner *owner, const char *text, size_t n);
+	unsigned errands; /* that are under way */
 };
 
 /** One metric of a probe. */
@@ -52,19 +57,21 @@ struct probe {
 	uint16_t op;		     /* its region: an operation; 0: none */
 	int channel;		     /* or a group of them; -1: none */
 	bool flushed, wanted, active;
-	bool measured; /* there is a value */
+	uint64_t begins_ns; /* since when it is to be active, and is not yet; 0: it is not to be */
+	unsigned errand;    /* that has it begin, by its number */
+	char *why;	    /* it could not begin; NULL: it could */
+	bool measured;	    /* there is a value */
 	struct probe_series *series;
 	size_t n_series;
 	uint64_t sample_ns, deliver_ns; /* when to, next; 0: never */
-	bool fresh;			/* something came since it was delivered */
-	int fd;				/* where it is delivered; -1: standard output */
-	uint64_t lost;			/* tuples of its views, so far */
+	uint64_t fresh_ns; /* when something came that is not delivered yet; 0: all is */
+	int fd;		   /* where it is delivered; -1: standard output */
+	uint64_t lost;	   /* tuples of its views, so far */
 };
 
 /** All of them, over one connection. */
 struct probes {
-	struct evspace_connection *connection;
-	const struct evspace_options *look;
+	struct snapshots snapshots; /* has the connection */
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
 	const char *folder; /* that destinations are below; NULL: none */
@@ -79,18 +86,27 @@ bool probe_is_of_executions(const struct probe *probe);
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 			struct mir_request *request);
 
-/** Change it by a control request, or complain. */
-void probe_change(struct probes *probes, struct probe *probe, struct mir_request *request);
+/** Change it by a control request, or complain. Returns whether it has to begin anew. */
+bool probe_change(struct probes *probes, struct probe *probe, struct mir_request *request);
 
-/** Begin to measure, or end. It has begun when this returns; or complains, at @request. */
-void probe_begin(struct probes *probes, struct probe *probe, struct mir_request *request);
-void probe_end(struct probes *probes, struct probe *probe);
+/** Begin to measure, for an errand. What was before this call is no part of it, so it is active
+ * only when that has come; then, or after 5 s, probes_settle() says whether it works. */
+void probe_begin(struct probes *probes, struct probe *probe, unsigned errand);
+
+/** Those that begin are active, or have failed. Returns whether there are others. */
+bool probes_settle(struct probes *probes);
+
+/** End to measure, at once. */
+void probe_end(struct probe *probe);
 
 /** Forget what was measured. */
 void probe_reset(struct probe *probe);
 void probe_free(struct probes *probes, struct probe *probe);
 
 struct probe *probe_find(struct probes *probes, const char *id);
+
+/** Has all come that was before @since_ns? */
+bool probe_is_whole(const struct probe *probe, uint64_t since_ns);
 
 /* ---- probe-view.c ---- */
 
@@ -103,14 +119,17 @@ struct probe_view;
 /** The view with this definition; it begins to open if no probe has it yet. */
 struct probe_view *probe_view_join(struct probes *probes, const char *define);
 
-/** Is it open? Else complains. */
-bool probe_view_works(const struct probe_view *view, struct mir_request *request);
+/** Why it does not bring anything; NULL: it does. */
+const char *probe_view_trouble(const struct probe_view *view);
+
+/** Has all come that was before @since_ns? */
+bool probe_view_is_whole(const struct probe_view *view, uint64_t since_ns);
 
 /** One less has it. NULL is fine. */
 void probe_view_leave(struct probe_view *view);
 
-/** Wait until all that was before this call has come, of the views of all active probes. */
-void probes_settle(struct probes *probes);
+/** Something has come. */
+void probe_is_fresh(struct probe *probe);
 
 /** The cell of that name, "/cluster/node/rank3/t0". */
 struct probe_cell *probe_cell_of(struct probe_series *series, uint32_t comm, const char *name);

@@ -23,6 +23,14 @@ void request_complain(struct mir_request *request, const struct mir_place *place
 		(struct mir_fault){.place = *place, .text = memory_copy(text)};
 }
 
+bool request_only_looks(const struct mir_request *r)
+{
+	if (r->kind == MIR_SIRREQ || r->kind == MIR_SNAPSHOTREQ)
+		return true;
+	return r->kind == MIR_CTRLREQ && r->action == MIR_VALUE && r->n_metrics == 0 &&
+	       !r->measuring.said && r->n_entities == 0;
+}
+
 static void words_free(struct mir_word *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -93,6 +93,9 @@ typedef struct mir_request *mir_request_function(const char *text, size_t n, boo
 void request_complain(struct mir_request *request, const struct mir_place *place,
 		      const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/** Does it change no probe? A flush is no change of those that it names. */
+bool request_only_looks(const struct mir_request *request);
+
 /** Free it. */
 void request_free(struct mir_request *request);
 

@@ -12,13 +12,7 @@
 /* The answer is there within a second, if hosts answer; what they wait for a connection comes on
  * top. */
 #define DEADLINE_MS 900
-#define PATIENCE_MS 5000
-
-/* A view on its way. */
-struct mir_look {
-	struct evspace_client *client;
-	bool come, ended;
-};
+#define PATIENCE_NS UINT64_C(5000000000)
 
 static void on_news(struct evspace_client *client, enum evspace_news news, void *arg)
 {
@@ -202,70 +196,102 @@ static void frames_take(struct snapshot *s, struct evspace_client *client)
 
 /* ---- all of it ---- */
 
-static bool look_wait(struct mir_look *look, struct evspace_connection *connection)
+static void look_begin(struct snapshots *s, struct mir_look *look, const char *view)
 {
-	uint64_t until = clock_mono_ns() + (uint64_t)PATIENCE_MS * 1000000;
-
-	while (!look->come && !look->ended) {
-		uint64_t now = clock_mono_ns();
-
-		if (now >= until ||
-		    evspace_wait(connection, (int)((until - now) / 1000000) + 1) < 0)
-			break;
-	}
-	return look->come && evspace_next(look->client, 0) == 1;
-}
-
-static int view_take(struct snapshot *s, struct evspace_connection *connection,
-		     const struct evspace_options *look, const char *view,
-		     void (*take)(struct snapshot *, struct evspace_client *),
-		     struct mir_request *request)
-{
-	struct evspace_options options = {.run = look->run,
+	struct evspace_options options = {.run = s->options->run,
 					  .view = view,
 					  .deadline_ms = DEADLINE_MS,
 					  .rate_hz = 1,
-					  .wait = look->wait};
-	struct mir_look l = {.client = NULL};
-	int rc = 0;
+					  .wait = s->options->wait};
 
-	l.client = evspace_open_on(connection, &options, on_news, &l);
-	if (look_wait(&l, connection)) {
-		take(s, l.client);
-	} else {
-		const char *why = l.client ? evspace_why(l.client) : "";
+	*look = (struct mir_look){.client = NULL};
+	look->client = evspace_open_on(s->connection, &options, on_news, look);
+}
 
-		request_complain(request, &request->place, "no answer: %s",
-				 why[0] ? why : "nobody has answered; evspace status says more");
-		rc = -1;
+static void look_end(struct mir_look *look)
+{
+	evspace_close(look->client);
+	look->client = NULL;
+}
+
+static void look_take(struct snapshot *s, struct mir_look *look,
+		      void (*take)(struct snapshot *, struct evspace_client *))
+{
+	if (s->why || !look->client)
+		return;
+	if (look->come && evspace_next(look->client, 0) == 1) {
+		take(s, look->client);
+		return;
 	}
-	evspace_close(l.client);
-	return rc;
+	s->why = memory_copy(evspace_why(look->client));
+	if (s->why[0])
+		return;
+	free(s->why);
+	s->why = memory_copy("nobody has answered; evspace status says more");
 }
 
-int snapshot_take(struct snapshot *snapshot, struct evspace_connection *connection,
-		  const struct evspace_options *look, bool stack, struct mir_request *request)
+static void snapshot_fini(struct snapshot *s)
 {
-	int rc;
-
-	*snapshot = (struct snapshot){0};
-	rc = view_take(snapshot, connection, look, "rates@thread", classes_take, request);
-	if (rc == 0 && stack)
-		rc = view_take(snapshot, connection, look, "heartbeat", frames_take, request);
-	threads_settle(snapshot);
-	members_settle(snapshot);
-	return rc;
+	for (size_t i = 0; i < s->n_threads; i++)
+		thread_fini(&s->threads[i]);
+	free(s->threads);
+	for (size_t i = 0; i < s->n_members; i++)
+		free(s->members[i].process);
+	free(s->members);
+	for (size_t i = 0; i < s->n_missing; i++)
+		free(s->missing[i]);
+	free(s->missing);
+	free(s->why);
+	*s = (struct snapshot){0};
 }
 
-void snapshot_fini(struct snapshot *snapshot)
+static bool looks_come(const struct snapshots *s)
 {
-	for (size_t i = 0; i < snapshot->n_threads; i++)
-		thread_fini(&snapshot->threads[i]);
-	free(snapshot->threads);
-	for (size_t i = 0; i < snapshot->n_members; i++)
-		free(snapshot->members[i].process);
-	free(snapshot->members);
-	for (size_t i = 0; i < snapshot->n_missing; i++)
-		free(snapshot->missing[i]);
-	free(snapshot->missing);
+	for (size_t i = 0; i < 2; i++)
+		if (s->looks[i].client && !s->looks[i].come && !s->looks[i].ended)
+			return false;
+	return true;
+}
+
+bool snapshots_run(struct snapshots *snapshots)
+{
+	struct snapshot *s = &snapshots->coming;
+
+	if (s->since_ns == 0)
+		return false;
+	if (!looks_come(snapshots) && clock_mono_ns() - s->since_ns < PATIENCE_NS)
+		return true;
+	look_take(s, &snapshots->looks[0], classes_take);
+	look_take(s, &snapshots->looks[1], frames_take);
+	look_end(&snapshots->looks[0]);
+	look_end(&snapshots->looks[1]);
+	threads_settle(s);
+	members_settle(s);
+	snapshot_fini(&snapshots->newest);
+	snapshots->newest = *s;
+	*s = (struct snapshot){0};
+	return false;
+}
+
+const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t since_ns, bool stacks)
+{
+	const struct snapshot *newest = &snapshots->newest;
+
+	if (newest->since_ns >= since_ns && (newest->stacks || !stacks))
+		return newest;
+	if (snapshots->coming.since_ns > 0)
+		return NULL;
+	snapshots->coming = (struct snapshot){.since_ns = clock_mono_ns(), .stacks = stacks};
+	look_begin(snapshots, &snapshots->looks[0], "rates@thread");
+	if (stacks)
+		look_begin(snapshots, &snapshots->looks[1], "heartbeat");
+	return NULL;
+}
+
+void snapshots_fini(struct snapshots *snapshots)
+{
+	look_end(&snapshots->looks[0]);
+	look_end(&snapshots->looks[1]);
+	snapshot_fini(&snapshots->newest);
+	snapshot_fini(&snapshots->coming);
 }

@@ -3,7 +3,6 @@
 #include "consumers/mir/tool.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,56 +18,25 @@
 
 /* ---- one of them ---- */
 
-static void on_deliver(struct probe_owner *owner, const char *text, size_t n)
-{
-	struct tool *tool = (struct tool *)(void *)owner;
-
-	/* who does not read what it has asked for misses some of it */
-	if (tool->n_unread < TOOL_UNREAD)
-		tool_say(tool, text, n);
-}
-
-struct tool *tool_new(struct tools *tools, int fd, bool socket)
-{
-	struct tool *tool = memory_new(1, sizeof(*tool));
-
-	tool->owner.deliver = on_deliver;
-	tool->fd = fd;
-	tool->socket = socket;
-	LIST_INSERT_HEAD(tools, tool, link);
-	return tool;
-}
-
-void tool_read(struct tool *tool)
-{
-	static char bytes[CHUNK];
-	ssize_t n = read(tool->fd, bytes, sizeof(bytes));
-
-	if (n > 0)
-		framing_add(&tool->framing, bytes, (size_t)n);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (n < 0 && !tool->socket)
-		fprintf(stderr, "evspace mir: cannot read: %s\n", strerror(errno));
-	tool->ended |= n <= 0;
-	tool->gone |= n < 0;
-}
-
-void tool_flush(struct tool *tool)
+static void tool_flush(struct tool *tool)
 {
 	ssize_t n = tool->n_unread > 0 ? send(tool->fd, tool->unread, tool->n_unread,
 					      MSG_NOSIGNAL | MSG_DONTWAIT)
 				       : 0;
 
-	if (n < 0 && errno != EINTR && errno != EAGAIN)
+	if (n < 0 && errno != EINTR && errno != EAGAIN) {
 		tool->gone = tool->ended = true;
-	if (n <= 0)
-		return;
-	tool->n_unread -= (size_t)n;
-	memmove(tool->unread, tool->unread + n, tool->n_unread);
+		tool->n_unread = 0;
+	}
+	if (n > 0) {
+		tool->n_unread -= (size_t)n;
+		memmove(tool->unread, tool->unread + n, tool->n_unread);
+	}
+	if (tool->n_unread > 0)
+		event_add(tool->writable, NULL);
 }
 
-void tool_say(struct tool *tool, const char *text, size_t n)
+static void tool_say(struct tool *tool, const char *text, size_t n)
 {
 	if (!tool->socket) {
 		fwrite(text, 1, n, stdout);
@@ -89,18 +57,80 @@ void tool_say(struct tool *tool, const char *text, size_t n)
 	tool_flush(tool);
 }
 
-short tool_events(const struct tool *tool)
+static void on_deliver(struct probe_owner *owner, const char *text, size_t n)
 {
-	short events = tool->n_unread > 0 ? POLLOUT : 0;
+	struct tool *tool = (struct tool *)(void *)owner;
 
-	if (!tool->ended && tool->n_unread < TOOL_UNREAD)
-		events |= POLLIN;
-	return events;
+	/* who does not read what it has asked for misses some of it */
+	if (tool->n_unread < TOOL_UNREAD)
+		tool_say(tool, text, n);
+}
+
+void tool_answer(void *arg, const char *text, size_t n, bool wrong)
+{
+	struct tool *tool = arg;
+
+	tool->errand = NULL;
+	tool->wrong |= wrong;
+	tool_say(tool, text, n);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *arg)
+{
+	static char bytes[CHUNK];
+	struct tool *tool = arg;
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+
+	(void)what;
+	if (n > 0)
+		framing_add(&tool->framing, bytes, (size_t)n);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n < 0 && !tool->socket)
+		fprintf(stderr, "evspace mir: cannot read: %s\n", strerror(errno));
+	tool->ended |= n <= 0;
+	tool->gone |= n < 0;
+}
+
+static void on_writable(evutil_socket_t fd, short what, void *arg)
+{
+	(void)fd;
+	(void)what;
+	tool_flush(arg);
+}
+
+struct tool *tool_new(struct tools *tools, int fd, bool socket)
+{
+	struct tool *tool = memory_new(1, sizeof(*tool));
+
+	tool->owner.deliver = on_deliver;
+	tool->fd = fd;
+	tool->socket = socket;
+	tool->readable = event_new(tools->base, fd, EV_READ, on_readable, tool);
+	tool->writable = event_new(tools->base, fd, EV_WRITE, on_writable, tool);
+	if (!tool->readable || !tool->writable)
+		abort();
+	LIST_INSERT_HEAD(&tools->list, tool, link);
+	return tool;
+}
+
+bool tool_next(struct tool *tool, struct framed *framed)
+{
+	if (tool->gone || tool->errand || tool->n_unread >= TOOL_UNREAD)
+		return false;
+	if (framing_next(&tool->framing, tool->ended, framed))
+		return true;
+	if (!tool->ended)
+		event_add(tool->readable, NULL);
+	return false;
 }
 
 void tool_free(struct tool *tool)
 {
 	LIST_REMOVE(tool, link);
+	errand_drop(tool->errand);
+	event_free(tool->readable);
+	event_free(tool->writable);
 	framing_fini(&tool->framing);
 	if (tool->fd != STDIN_FILENO)
 		close(tool->fd);
@@ -110,32 +140,40 @@ void tool_free(struct tool *tool)
 
 /* ---- all of them ---- */
 
-int tools_listen(const char *address, struct error *e)
+static int listen_at(const union address_any *at, socklen_t bytes)
 {
-	struct address a;
-	struct stat left;
+	int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
 	mode_t mask;
-	int fd;
 
-	if (address_parse(&a, address, true, e) < 0)
+	if (fd < 0)
 		return -1;
-	if (!a.local)
-		return errorf(e, "%.200s: tools connect by unix:PATH alone", address);
-	if (address_is_served(a.path))
-		return errorf(e, "%.200s: somebody listens there already", address);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	/* what a dead one has left; nothing else is removed */
-	if (lstat(a.path, &left) == 0 && S_ISSOCK(left.st_mode))
-		unlink(a.path);
+	if (at->any.sa_family != AF_UNIX)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	mask = umask(0177);
-	if (fd < 0 || bind(fd, &a.at[0].any, a.bytes[0]) < 0 || listen(fd, TOOLS_MAX) < 0) {
-		errorf(e, "%.200s: %s", address, strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	if (bind(fd, &at->any, bytes) < 0 || listen(fd, TOOLS_MAX) < 0) {
+		close(fd);
 		fd = -1;
 	}
 	umask(mask);
 	return fd;
+}
+
+int tools_listen(const char *address, struct error *e)
+{
+	struct address a;
+	struct stat left;
+	int fd = -1;
+
+	if (address_parse(&a, address, true, e) < 0)
+		return -1;
+	if (a.local && address_is_served(a.path))
+		return errorf(e, "%.200s: somebody listens there already", address);
+	/* what a dead one has left; nothing else is removed */
+	if (a.local && lstat(a.path, &left) == 0 && S_ISSOCK(left.st_mode))
+		unlink(a.path);
+	for (size_t i = 0; i < a.n && fd < 0; i++)
+		fd = listen_at(&a.at[i], a.bytes[i]);
+	return fd < 0 ? errorf(e, "%.200s: %s", address, strerror(errno)) : fd;
 }
 
 void tools_accept(struct tools *tools, int listener)
@@ -148,7 +186,7 @@ void tools_accept(struct tools *tools, int listener)
 
 	if (fd < 0)
 		return;
-	LIST_FOREACH (tool, tools, link)
+	LIST_FOREACH (tool, &tools->list, link)
 		n++;
 	if (n >= TOOLS_MAX || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes) < 0 ||
 	    (who.uid != geteuid() && who.uid != 0))

@@ -3,9 +3,11 @@
 #ifndef EVSPACE_TOOL_H
 #define EVSPACE_TOOL_H
 
+#include <event2/event.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "consumers/mir/errand.h"
 #include "consumers/mir/framing.h"
 #include "consumers/mir/probe.h"
 #include "pathmap/base/error.h"
@@ -18,34 +20,37 @@ struct tool {
 	struct probe_owner owner; /* first: its address is the tool's */
 	LIST_ENTRY(tool) link;
 	int fd;
+	struct event *readable, *writable;
 	bool socket; /* answers go there, too; else to standard output */
 	bool ended;  /* no more comes */
 	bool gone;   /* nor is anything read */
+	bool wrong;  /* an answer has said what is wrong */
 	struct framing framing;
-	char *unread; /* answers that it has not taken yet */
+	struct errand *errand; /* its document that is being answered; NULL: none is */
+	char *unread;	       /* answers that it has not taken yet */
 	size_t n_unread, room;
 };
 
-LIST_HEAD(tools, tool);
+/** All of them. */
+struct tools {
+	LIST_HEAD(, tool) list;
+	struct event_base *base;
+};
 
 /** One that sends by @fd, which it takes. */
 struct tool *tool_new(struct tools *tools, int fd, bool socket);
 
-/** Read what has come. */
-void tool_read(struct tool *tool);
+/** Take its next document, once the last one is answered and the answers are read. Returns false if
+ * there is none: then it is waited for. */
+bool tool_next(struct tool *tool, struct framed *framed);
 
-/** Write an answer: to standard output, or as soon as it is taken. */
-void tool_say(struct tool *tool, const char *text, size_t n);
-
-/** Write what it takes now of what is unread. */
-void tool_flush(struct tool *tool);
-
-/** What to wait for (poll(2)); 0: nothing. */
-short tool_events(const struct tool *tool);
+/** An errand_done() for a tool: write the answer, to standard output, or as soon as it is taken. */
+void tool_answer(void *tool, const char *text, size_t n, bool wrong);
 
 void tool_free(struct tool *tool);
 
-/** Listen at "unix:PATH", for programs of this user alone. Returns the socket, or -1 with @e. */
+/** Listen at "unix:PATH", for programs of this user alone, or at "HOST:PORT". Returns the socket,
+ * or -1 with @e. */
 int tools_listen(const char *address, struct error *e);
 
 /** Take who connects, if it is of this user and there is room. */

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Answers requests: what they do is begun at once, and the answer is written when hosts have said
+ * what it needs. */
+#include "consumers/mir/errand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "consumers/mir/answer.h"
+#include "consumers/mir/probe-define.h"
+#include "consumers/mir/probe-values.h"
+#include "consumers/mir/sir.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+
+struct errand {
+	LIST_ENTRY(errand) link;
+	unsigned number;
+	struct mir_request *request;
+	struct probe_owner *owner;
+	char *mine;	   /* the id of the probe that it has made; NULL: none */
+	uint64_t since_ns; /* all that was before then has to have come */
+	errand_done *done;
+	void *arg;
+};
+
+/* ---- begun ---- */
+
+static void probes_flush(struct probes *probes, const struct errand *e)
+{
+	struct probe *p;
+
+	TAILQ_FOREACH (p, &probes->list, link) {
+		if (p->flushed || p->owner != e->owner)
+			continue;
+		p->flushed = true;
+		if (p->wanted)
+			probe_begin(probes, p, e->number);
+	}
+}
+
+/* Only `measuring`: what it says holds for requests that do not say it. */
+static bool is_of_defaults(const struct mir_request *r)
+{
+	return r->measuring.said && !r->from.text && r->n_metrics == 0 && !r->events &&
+	       r->n_entities == 0;
+}
+
+static void instrumentation_begin(struct errand *e, struct probes *probes)
+{
+	if (is_of_defaults(e->request)) {
+		measuring_settle(&e->owner->defaults, &e->request->measuring);
+	} else {
+		const struct probe *p = probe_new(probes, e->owner, e->request);
+
+		if (!p)
+			return;
+		e->mine = memory_copy(p->id);
+	}
+	if (e->request->flush)
+		probes_flush(probes, e);
+}
+
+/* A probe that a control request names, if it may: else complains. */
+static struct probe *probe_named(const struct errand *e, struct probes *probes, size_t i)
+{
+	struct mir_request *r = e->request;
+	const struct mir_word *id = &r->probes[i];
+	struct probe *p = probe_find(probes, id->text);
+
+	if (!p)
+		request_complain(r, &id->place,
+				 "no probe \"%.80s\"; take an id that was answered to an instrreq "
+				 "and is not removed",
+				 id->text);
+	else if (p->owner != e->owner && !request_only_looks(r))
+		request_complain(r, &id->place,
+				 "probe \"%s\" is another tool's, which alone changes it; ask for "
+				 "its VALUE, or define one",
+				 p->id);
+	return p;
+}
+
+static void probe_act(struct probes *probes, struct probe *p, const struct errand *e)
+{
+	bool begins = probe_change(probes, p, e->request);
+
+	if (e->request->n_faults > 0)
+		return;
+	if (e->request->action == MIR_ACTIVATE) {
+		p->wanted = true;
+		begins = p->flushed;
+	} else if (e->request->action == MIR_DEACTIVATE) {
+		p->wanted = false;
+	}
+	if (begins)
+		probe_begin(probes, p, e->number);
+}
+
+static void control_begin(struct errand *e, struct probes *probes)
+{
+	struct mir_request *r = e->request;
+
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct probe *p = probe_named(e, probes, i);
+
+		for (size_t k = 0; k < i && p; k++)
+			if (probe_find(probes, r->probes[k].text) == p)
+				request_complain(r, &r->probes[i].place,
+						 "probe \"%s\" is here twice; leave one out",
+						 p->id);
+	}
+	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
+		probe_act(probes, probe_named(e, probes, i), e);
+	if (r->flush && r->n_faults == 0)
+		probes_flush(probes, e);
+}
+
+struct errand *errand_new(struct errands *errands, struct probes *probes, struct probe_owner *owner,
+			  struct mir_request *request, errand_done *done, void *arg)
+{
+	struct errand *e = memory_new(1, sizeof(*e));
+
+	*e = (struct errand){.number = ++errands->named,
+			     .request = request,
+			     .owner = owner,
+			     .since_ns = clock_mono_ns(),
+			     .done = done,
+			     .arg = arg};
+	owner->errands++;
+	LIST_INSERT_HEAD(&errands->list, e, link);
+	if (request->n_faults == 0 && request->kind == MIR_INSTRREQ)
+		instrumentation_begin(e, probes);
+	else if (request->n_faults == 0 && request->kind == MIR_CTRLREQ)
+		control_begin(e, probes);
+	return e;
+}
+
+/* ---- waited for ---- */
+
+/* Does one that it has begun not measure yet? */
+static bool probes_begin(const struct errand *e, const struct probes *probes)
+{
+	const struct probe *p;
+
+	TAILQ_FOREACH (p, &probes->list, link)
+		if (p->errand == e->number && p->begins_ns > 0)
+			return true;
+	return false;
+}
+
+static bool is_late(const struct errand *e)
+{
+	return clock_mono_ns() - e->since_ns >= PROBE_PATIENCE_NS;
+}
+
+/* Has all come that its probes have to measure? */
+static bool probes_are_whole(const struct errand *e, struct probes *probes)
+{
+	const struct mir_request *r = e->request;
+
+	if (r->action == MIR_ACTIVATE || r->action == MIR_REMOVE || is_late(e))
+		return true;
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct probe *p = probe_find(probes, r->probes[i].text);
+
+		if (p && p->active && !probe_is_whole(p, e->since_ns))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a snapshot is needed, and with stacks. */
+static bool errand_looks(const struct errand *e, struct probes *probes, bool *stacks)
+{
+	const struct mir_request *r = e->request;
+
+	*stacks = r->stack > 0;
+	if (r->kind == MIR_SNAPSHOTREQ)
+		return true;
+	if (r->kind != MIR_CTRLREQ || r->action != MIR_VALUE)
+		return false;
+	for (size_t i = 0; i < r->n_probes; i++) {
+		const struct probe *p = probe_find(probes, r->probes[i].text);
+
+		if (p && probe_value_needs_snapshot(p))
+			return true;
+	}
+	return false;
+}
+
+/* Is there something to wait for? *@snapshot is what it needs of one. */
+static bool errand_waits(const struct errand *e, struct probes *probes,
+			 const struct snapshot **snapshot)
+{
+	bool stacks;
+
+	*snapshot = NULL;
+	if (e->request->n_faults > 0)
+		return false;
+	if (probes_begin(e, probes) ||
+	    (e->request->kind == MIR_CTRLREQ && !probes_are_whole(e, probes)))
+		return true;
+	if (!errand_looks(e, probes, &stacks))
+		return false;
+	*snapshot = snapshots_since(&probes->snapshots, e->since_ns, stacks);
+	return !*snapshot;
+}
+
+/* ---- answered ---- */
+
+static void failures_tell(const struct errand *e, const struct probes *probes)
+{
+	const struct probe *p;
+
+	TAILQ_FOREACH (p, &probes->list, link)
+		if (p->errand == e->number && p->why)
+			request_complain(e->request, &e->request->place, "cannot be measured: %s",
+					 p->why);
+}
+
+static void instrumentation_end(struct errand *e, struct probes *probes, FILE *out)
+{
+	struct probe *p = e->mine ? probe_find(probes, e->mine) : NULL;
+
+	failures_tell(e, probes);
+	if (e->request->n_faults > 0) {
+		if (p)
+			probe_free(probes, p);
+		return;
+	}
+	if (e->mine)
+		fprintf(out, "<probe id=\"%s\"/>\n", e->mine);
+	else
+		fputs("<measurement/>\n", out);
+}
+
+static void control_end(struct errand *e, struct probes *probes, const struct snapshot *snapshot,
+			FILE *out)
+{
+	struct mir_request *r = e->request;
+	struct probe **some = memory_new(r->n_probes, sizeof(struct probe *));
+
+	failures_tell(e, probes);
+	for (size_t i = 0; i < r->n_probes; i++)
+		some[i] = probe_named(e, probes, i);
+	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++) {
+		if (r->action == MIR_RESET)
+			probe_reset(some[i]);
+		else if (r->action == MIR_DEACTIVATE)
+			probe_end(some[i]);
+		else if (r->action == MIR_REMOVE)
+			probe_free(probes, some[i]);
+	}
+	if (r->n_faults == 0 && r->action == MIR_VALUE)
+		probe_values_write(some, r->n_probes, snapshot, out);
+	else if (r->n_faults == 0)
+		fputs("<measurement/>\n", out);
+	free(some);
+}
+
+static void errand_end(struct errand *e, struct probes *probes, const struct snapshot *snapshot,
+		       FILE *out)
+{
+	struct mir_request *r = e->request;
+
+	if (r->n_faults == 0 && snapshot && snapshot->why)
+		request_complain(r, &r->place, "no answer: %s", snapshot->why);
+	if (r->n_faults > 0)
+		; /* all is said */
+	else if (r->kind == MIR_SNAPSHOTREQ)
+		snapshot_write(snapshot, r, out);
+	else if (r->kind == MIR_SIRREQ)
+		sir_answer(r, out);
+	else if (r->kind == MIR_INSTRREQ)
+		instrumentation_end(e, probes, out);
+	else
+		control_end(e, probes, snapshot, out);
+}
+
+static void errand_answer(struct errand *e, struct probes *probes, const struct snapshot *snapshot)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+	bool wrong;
+
+	if (!out)
+		abort();
+	errand_end(e, probes, snapshot, out);
+	wrong = e->request->n_faults > 0;
+	if (wrong)
+		answer_errors(out, e->request);
+	if (fclose(out) != 0)
+		abort();
+	e->done(e->arg, text, n, wrong);
+	free(text);
+	errand_drop(e);
+}
+
+bool errands_run(struct errands *errands, struct probes *probes)
+{
+	const struct snapshot *snapshot;
+	struct errand *e, *next;
+
+	for (e = LIST_FIRST(&errands->list); e; e = next) {
+		next = LIST_NEXT(e, link);
+		if (!errand_waits(e, probes, &snapshot))
+			errand_answer(e, probes, snapshot);
+	}
+	return !LIST_EMPTY(&errands->list);
+}
+
+void errand_drop(struct errand *e)
+{
+	if (!e)
+		return;
+	LIST_REMOVE(e, link);
+	e->owner->errands--;
+	request_free(e->request);
+	free(e->mine);
+	free(e);
+}

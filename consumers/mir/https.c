@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The server for tools elsewhere: libevent's evhttp over TLS connections of this project's kind. */
+#include "consumers/mir/https.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent_ssl.h>
+#include <event2/event.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+
+#include "consumers/mir/answer.h"
+#include "pathmap/base/memory.h"
+
+/* Seconds to prove who one is; and to send a document, or to take an answer and send the next. */
+#define PROOF_S	  5
+#define REQUEST_S 20
+
+#define HEADERS_MAX 16384
+
+struct https {
+	struct event_base *base;
+	struct evhttp *http;
+	struct evconnlistener *listener;
+	struct tls *tls;
+	https_ask *ask;
+	void *arg;
+	unsigned n; /* connections */
+	LIST_HEAD(, https_visit) visits;
+};
+
+/** A connection. It is freed with its SSL, which is the last of it. */
+struct https_caller {
+	struct https *https;
+	struct bufferevent *bev;
+	SSL *ssl;
+	struct event *deadline;
+	bool proven; /* its second deadline runs */
+};
+
+/** A request that is being answered. */
+struct https_visit {
+	LIST_ENTRY(https_visit) link;
+	struct https *https;
+	struct evhttp_request *request; /* without a connection if the caller is gone */
+	struct errand *errand;
+};
+
+/* ---- connections ---- */
+
+static int caller_index = -1;
+
+static void caller_free(void *ssl, void *of, CRYPTO_EX_DATA *data, int index, long argl, void *argp)
+{
+	struct https_caller *c = of;
+
+	(void)ssl;
+	(void)data;
+	(void)index;
+	(void)argl;
+	(void)argp;
+	if (!c)
+		return;
+	event_free(c->deadline);
+	if (c->https->n-- == HTTPS_MAX && c->https->listener)
+		evconnlistener_enable(c->https->listener);
+	free(c);
+}
+
+static void caller_wait(const struct https_caller *c, int seconds)
+{
+	const struct timeval after = {.tv_sec = seconds};
+
+	event_add(c->deadline, &after);
+}
+
+static void on_deadline(evutil_socket_t fd, short what, void *arg)
+{
+	struct https_caller *c = arg;
+
+	(void)fd;
+	(void)what;
+	if (!c->proven && SSL_is_init_finished(c->ssl)) {
+		c->proven = true;
+		caller_wait(c, REQUEST_S - PROOF_S);
+	} else {
+		/* evhttp frees what is at its end */
+		shutdown(bufferevent_getfd(c->bev), SHUT_RDWR);
+	}
+}
+
+static struct bufferevent *on_connection(struct event_base *base, void *arg)
+{
+	struct https *https = arg;
+	struct https_caller *c = memory_new(1, sizeof(*c));
+	struct error e;
+
+	if (tls_refresh(https->tls, &e) < 0)
+		fprintf(stderr, "evspace mir: %s\n", e.text);
+	c->https = https;
+	c->ssl = tls_server(https->tls, &e);
+	c->deadline = evtimer_new(base, on_deadline, c);
+	/* without one, evhttp would answer in plain text */
+	if (!c->ssl || !c->deadline || !SSL_set_ex_data(c->ssl, caller_index, c))
+		abort();
+	/* libevent asks for more when the socket has some, not when OpenSSL has */
+	SSL_set_read_ahead(c->ssl, 0);
+	c->bev = bufferevent_openssl_socket_new(base, -1, c->ssl, BUFFEREVENT_SSL_ACCEPTING,
+						BEV_OPT_CLOSE_ON_FREE);
+	if (!c->bev)
+		abort();
+	bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
+	caller_wait(c, PROOF_S);
+	if (++https->n == HTTPS_MAX)
+		evconnlistener_disable(https->listener);
+	return c->bev;
+}
+
+static struct https_caller *caller_of(struct evhttp_request *request)
+{
+	struct evhttp_connection *connection = evhttp_request_get_connection(request);
+	SSL *ssl =
+		connection
+			? bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(connection))
+			: NULL;
+
+	return ssl ? SSL_get_ex_data(ssl, caller_index) : NULL;
+}
+
+/* ---- answers ---- */
+
+static void reply(struct evhttp_request *request, int code, const char *reason, const char *text,
+		  size_t n)
+{
+	struct https_caller *c = caller_of(request);
+
+	if (c) {
+		c->proven = true;
+		caller_wait(c, REQUEST_S);
+	}
+	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
+			  "application/xml");
+	if (evbuffer_add(evhttp_request_get_output_buffer(request), text, n) < 0)
+		abort();
+	evhttp_send_reply(request, code, reason, NULL);
+}
+
+static void refuse(struct evhttp_request *request, int code, const char *reason, const char *why)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	if (!out)
+		abort();
+	fputs("<errors><error>", out);
+	answer_text(out, why);
+	fputs("</error></errors>\n", out);
+	if (fclose(out) != 0)
+		abort();
+	reply(request, code, reason, text, n);
+	free(text);
+}
+
+static void visit_free(struct https_visit *v)
+{
+	LIST_REMOVE(v, link);
+	free(v);
+}
+
+static void on_answer(void *arg, const char *text, size_t n, bool wrong)
+{
+	struct https_visit *v = arg;
+
+	(void)wrong;
+	reply(v->request, HTTP_OK, "OK", text, n);
+	visit_free(v);
+}
+
+/* ---- requests ---- */
+
+/* Who asks, if its certificate is still good. */
+static int peer_read(struct evhttp_request *request, const struct https *https, struct peer *peer,
+		     struct error *e)
+{
+	const struct https_caller *c = caller_of(request);
+	char *where = NULL;
+	ev_uint16_t port = 0;
+
+	if (!c)
+		return errorf(e, "the connection is gone");
+	evhttp_connection_get_peer(evhttp_request_get_connection(request), &where, &port);
+	snprintf(peer->where, sizeof(peer->where), "%s:%u", where ? where : "?", port);
+	if (tls_is_outdated(https->tls, c->ssl) && !tls_trusts(https->tls, c->ssl, e))
+		return -1;
+	return tls_peer(c->ssl, peer, e);
+}
+
+static void document_ask(struct https *https, struct evhttp_request *request,
+			 const struct peer *peer)
+{
+	struct evbuffer *body = evhttp_request_get_input_buffer(request);
+	struct https_visit *v = memory_new(1, sizeof(*v));
+	const struct https_caller *c = caller_of(request);
+	struct error e;
+
+	v->https = https;
+	v->request = request;
+	LIST_INSERT_HEAD(&https->visits, v, link);
+	v->errand = https->ask(https->arg, peer, (const char *)evbuffer_pullup(body, -1),
+			       evbuffer_get_length(body), on_answer, v, &e);
+	if (!v->errand) {
+		visit_free(v);
+		refuse(request, 403, "Forbidden", e.text);
+	} else if (c) {
+		event_del(c->deadline);
+	}
+}
+
+static void on_post(struct evhttp_request *request, void *arg)
+{
+	struct peer peer = {0};
+	struct error e;
+
+	if (evbuffer_get_length(evhttp_request_get_input_buffer(request)) == 0)
+		refuse(request, HTTP_BADREQUEST, "Bad Request", "no body; POST a document");
+	else if (peer_read(request, arg, &peer, &e) < 0)
+		refuse(request, 403, "Forbidden", e.text);
+	else
+		document_ask(arg, request, &peer);
+	limits_free(peer.limits);
+}
+
+/* ---- all of it ---- */
+
+struct https *https_new(struct event_base *base, int fd, struct tls *tls, https_ask *ask, void *arg)
+{
+	struct https *https = memory_new(1, sizeof(*https));
+	struct evhttp_bound_socket *bound;
+
+	if (caller_index < 0)
+		caller_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, caller_free);
+	*https = (struct https){.base = base, .tls = tls, .ask = ask, .arg = arg};
+	https->http = evhttp_new(base);
+	bound = https->http ? evhttp_accept_socket_with_handle(https->http, fd) : NULL;
+	if (!bound || caller_index < 0)
+		abort();
+	https->listener = evhttp_bound_socket_get_listener(bound);
+	evhttp_set_bevcb(https->http, on_connection, https);
+	evhttp_set_allowed_methods(https->http, EVHTTP_REQ_POST);
+	evhttp_set_max_headers_size(https->http, HEADERS_MAX);
+	evhttp_set_max_body_size(https->http, (ev_ssize_t)FRAMING_MAX);
+	if (evhttp_set_cb(https->http, "/", on_post, https) < 0)
+		abort();
+	return https;
+}
+
+void https_free(struct https *https)
+{
+	struct https_visit *v;
+
+	if (!https)
+		return;
+	while ((v = LIST_FIRST(&https->visits))) {
+		errand_drop(v->errand);
+		refuse(v->request, HTTP_SERVUNAVAIL, "Service Unavailable", "evspace mir ends");
+		visit_free(v);
+	}
+	https->listener = NULL;
+	evhttp_free(https->http);
+	/* libevent frees connections in its loop */
+	event_base_loop(https->base, EVLOOP_NONBLOCK);
+	tls_free(https->tls);
+	free(https);
+}

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace mir --listen HOST:PORT: documents by POST, from curl with certificates; who may ask what; those that are slow, large or many.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+command -v curl >/dev/null || { echo "1..0 # SKIP needs curl"; exit 0; }
+schema=$top_srcdir/consumers/mir/mir.xsd
+certs=$top_srcdir/deploy/certs
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+cd "$tap_dir" || exit 99
+port=$(bed_ports)
+bed_start wind evspace run --run wind -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --threads 2 --seconds 600 --pause 5
+{ "$certs" observe "$EVSPACE_TLS" guest --run other && "$certs" observe "$EVSPACE_TLS" bob --run wind --run st &&
+	"$certs" control "$EVSPACE_TLS" carol && "$certs" init strangers && "$certs" control strangers control; } >certs.log 2>&1 || exit 99
+
+blows() {
+	[ "$(evspace mir - --run wind <<<'<snapshotreq/>' | grep -o '<thread' | wc -l)" -eq 4 ]
+}
+
+ready() {
+	grep -q 'ready on 127.0.0.1:' "$bed_dir/$1.err"
+}
+
+# post WHO [OPTION...]: curl; the code is the last line of `got`, the answer is above it.
+post() {
+	local who=$1
+
+	shift
+	curl -sS --max-time 60 --resolve "front:$port:127.0.0.1" --cacert "$EVSPACE_TLS/ca.pem" --cert "$EVSPACE_TLS/$who.pem" \
+		--key "$EVSPACE_TLS/$who.key" -w '%{http_code}\n' "$@" "https://front:$port/" >got 2>curl.err
+}
+
+# gets WHO CODE PATTERN DOCUMENT: the answer is valid, and has the pattern.
+gets() {
+	post "$1" --data-binary "$4" && [ "$(tail -n 1 got)" = "$2" ] && grep -qE "$3" got &&
+		head -n 1 got | xmllint --nonet --noout --schema "$schema" - 2>xmllint.err || { cat got curl.err xmllint.err; return 1; }
+}
+
+instr() {
+	echo "<instrreq activated='true' flush='true'><codeRegion from='p2p'/><metric name='CALLS'/><measuring$1><aggregate function='SUM'/></measuring></instrreq>"
+}
+
+ctrl() {
+	echo "<ctrlreq action='$1'><probe id='$2'/></ctrlreq>"
+}
+
+roles_say_what_is_answered() {
+	local id
+
+	gets observe 200 '<thread id="/local/[^/]*/rank1/t1"' '<snapshotreq/>' &&
+		gets observe 403 'may observe: .* certificate of control' "$(instr '')" &&
+		gets control 200 '<probe id="p[0-9]+"/>' "$(instr '')" || return
+	id=$(sed -n 's/.*"\(p[0-9]*\)".*/\1/p' got)
+	grew() { gets observe 200 '^<measurement value="[1-9]' "$(ctrl VALUE "$id")"; }
+	bed_until grew && gets observe 403 'certificate of control' "$(ctrl REMOVE "$id")" &&
+		gets observe 403 'certificate of control' "<ctrlreq action='VALUE' flush='true'><probe id='$id'/></ctrlreq>" &&
+		gets bob 200 '^<measurement' "$(ctrl VALUE "$id")" &&
+		gets carol 200 'another tool' "$(ctrl REMOVE "$id")" && gets control 200 '^<measurement/>' "$(ctrl REMOVE "$id")" &&
+		gets control 200 'no probe' "$(ctrl VALUE "$id")" && gets front 403 'is that of an agent' '<snapshotreq/>' &&
+		gets guest 403 'for other runs' '<snapshotreq/>' && grep -q 'audit: control (127.0.0.1:[0-9]*): instrreq$' "$bed_dir/mir.err"
+}
+
+# refused OPTION...: the connection ends without an answer.
+refused() {
+	! curl -sS --max-time 60 --resolve "front:$port:127.0.0.1" --cacert "$EVSPACE_TLS/ca.pem" "$@" --data '<snapshotreq/>' \
+		"https://front:$port/" >got 2>curl.err && [ ! -s got ]
+}
+
+wrong_certificates_are_refused() {
+	refused && refused --cert strangers/control.pem --key strangers/control.key &&
+		! curl -sS --max-time 60 "http://127.0.0.1:$port/" --data '<snapshotreq/>' >got 2>curl.err && [ ! -s got ] &&
+		! curl -sS --max-time 60 --cert "$EVSPACE_TLS/control.pem" --key "$EVSPACE_TLS/control.key" --cacert strangers/ca.pem \
+			--resolve "front:$port:127.0.0.1" "https://front:$port/" --data x 2>curl.err &&
+		gets bob 200 '<snapshot>' '<snapshotreq/>' && "$certs" revoke "$EVSPACE_TLS" bob >certs.log &&
+		refused --cert "$EVSPACE_TLS/bob.pem" --key "$EVSPACE_TLS/bob.key" && gets observe 200 '<snapshot>' '<snapshotreq/>'
+}
+
+wrong_requests_are_answered() {
+	head -c $((17 << 20)) /dev/zero | tr '\0' ' ' >large
+	gets control 400 'POST a document' '' && gets control 200 'not well formed' '<snapshotreq/><snapshotreq/>' &&
+		gets control 200 'not well formed' '<snapshotreq' && gets control 200 'add a destination' "$(instr ' delivery="100"')" &&
+		post control --data-binary @large; [ "$(tail -n 1 got)" = 413 ] || { cat got curl.err; return 1; }
+	post control -X PUT --data x; [ "$(tail -n 1 got)" = 501 ] && post control -H "a: $(head -c 20000 /dev/zero | tr '\0' a)" --data x
+	[ "$(tail -n 1 got)" != 200 ] && gets observe 200 '<snapshot>' '<snapshotreq/>'
+}
+
+# They neither say who they are, nor what they want, nor take the answer: all are cut off, and others are answered meanwhile.
+the_slow_and_the_many_are_bounded() {
+	/usr/bin/python3 - "$port" "$EVSPACE_TLS" <<-'EOF' &
+		import socket, ssl, sys, time
+		def dial(): return socket.create_connection(('127.0.0.1', int(sys.argv[1])), 60)
+		def gone(s):
+		    begun = time.time()
+		    try:
+		        while s.recv(65536): pass
+		    except OSError as e:
+		        assert not isinstance(e, socket.timeout), e
+		    return time.time() - begun
+		tls = ssl.create_default_context(cafile=sys.argv[2] + '/ca.pem')
+		tls.load_cert_chain(sys.argv[2] + '/observe.pem', sys.argv[2] + '/observe.key')
+		slow = tls.wrap_socket(dial(), server_hostname='front')
+		slow.sendall(b'POST / HTTP/1.1\r\nHost: front\r\nContent-Length: 1000\r\n\r\n<')
+		silent = [dial() for i in range(200)]
+		open('many', 'w').close()
+		for s in silent: gone(s)
+		assert gone(slow) < 60
+		open('cut', 'w').close()
+	EOF
+	set -- $!
+	bed_until test -e many && gets observe 200 '<snapshot>' '<snapshotreq/>' &&
+		[ "$(ls "/proc/$(bed_pid mir)/fd" | wc -l)" -lt 90 ] && wait "$1" && [ -e cut ] && gets observe 200 '<snapshot>' '<snapshotreq/>'
+}
+
+# A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
+leases_run_by_time() {
+	local id
+
+	gets carol 200 '<probe' "$(instr '')" && id=$(sed -n 's/.*"\(p[0-9]*\)".*/\1/p' got) &&
+		gets observe 200 '^<measurement' "$(ctrl VALUE "$id")" || return
+	is_gone() { gets observe 200 "no probe &quot;$id&quot;" "$(ctrl VALUE "$id")"; }
+	bed_until is_gone
+}
+
+# Sixty at once, each answered with its own.
+many_ask_at_once() {
+	local i pids=
+
+	for i in $(seq 1 60); do
+		curl -sS --max-time 100 --resolve "front:$port:127.0.0.1" --cacert "$EVSPACE_TLS/ca.pem" --cert "$EVSPACE_TLS/observe.pem" \
+			--key "$EVSPACE_TLS/observe.key" --data "<ctrlreq action='VALUE'><probe id='none$i'/></ctrlreq>" "https://front:$port/" >"got-$i" 2>&1 &
+		pids+=" $!"
+	done
+	wait $pids
+	for i in $(seq 1 60); do
+		grep -q "no probe &quot;none$i&quot;" "got-$i" || { cat "got-$i"; return 1; }
+	done
+}
+
+wrong_usage_is_said() {
+	tap_says 2 'no certificate\|No such file\|evspace-certs' evspace mir --listen 127.0.0.1:1 --certificate nobody &&
+		tap_says 2 "127.0.0.1:$port: Address already in use" evspace mir --listen "127.0.0.1:$port" --certificate front &&
+		tap_says 2 'evspace mir' evspace mir --listen nonsense --certificate front
+}
+
+it_ends_when_told() {
+	post observe --data '<snapshotreq/>' && bed_kill TERM mir && grep -vE 'audit|ready' "$bed_dir/mir.err"
+	[ $? -eq 1 ]
+}
+
+bed_until blows || exit 99
+bed_start mir evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --lease 3s
+bed_until ready mir || exit 99
+tap_case "roles and limits of certificates say what is answered" roles_say_what_is_answered
+tap_case "wrong certificates are refused" wrong_certificates_are_refused
+tap_case "wrong requests are answered, too large ones refused" wrong_requests_are_answered
+tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many_are_bounded
+tap_case "probes outlive their connection, by their lease" leases_run_by_time
+tap_case "many ask at once" many_ask_at_once
+tap_case "wrong usage is said" wrong_usage_is_said
+tap_case "it ends when told" it_ends_when_told
+tap_done
