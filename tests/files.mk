@@ -125,7 +125,7 @@ script_tests = \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
-	tests/plan_live_test.sh tests/perturb_test.sh tests/phase_test.sh tests/plans_test.sh \
+	tests/plan_live_test.sh tests/perturb_test.sh tests/phases_test.sh tests/plans_test.sh \
 	tests/deploy_test.sh \
 	tests/discover_test.sh \
 	tests/mpich_test.sh \

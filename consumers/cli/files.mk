@@ -8,4 +8,4 @@ evspace_SOURCES += \
 
 run_sources += \
 	%D%/preload.c %D%/preload.h %D%/purge.c %D%/runs.c
-EXTRA_DIST += %D%/README.md
+EXTRA_DIST += %D%/README.md %D%/text.awk

@@ -96,8 +96,7 @@ static picture_painting *painting_find(struct error *e)
 	return paint;
 }
 
-/* Better now than when all has been measured. */
-static int path_check(const char *path, struct error *e)
+int picture_place(const char *path, struct error *e)
 {
 	char folder[PATH_MAX] = ".";
 	const char *slash = strrchr(path, '/');
@@ -112,7 +111,7 @@ static int path_check(const char *path, struct error *e)
 int picture_check(const char *path, struct error *e)
 {
 	if (ends_with(path, ".svg") || ends_with(path, ".png"))
-		return path_check(path, e) < 0 || !painting_find(e) ? -1 : 0;
+		return picture_place(path, e) < 0 || !painting_find(e) ? -1 : 0;
 	errno = EINVAL;
 	return errorf(e, "'%.80s' ends in neither .svg nor .png", path);
 }

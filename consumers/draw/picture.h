@@ -46,6 +46,10 @@ void picture_fini(struct picture *p);
  * that paints? Returns 0, or -1 with @e. */
 int picture_check(const char *path, struct error *e);
 
+/** Is there a place for the file @path? Better asked now than when all has been measured. Returns
+ * 0, or -1 with @e. */
+int picture_place(const char *path, struct error *e);
+
 /** Write it, in the place of what is there. Returns 0, or -1 with @e. */
 int picture_write(const struct picture *p, const char *path, struct error *e);
 

@@ -14,10 +14,9 @@ mirdir = $(pkgdatadir)
 dist_mir_DATA = %D%/mir.xsd
 BUILT_SOURCES += %D%/mir-schema.h
 CLEANFILES += %D%/mir-schema.h
-EXTRA_DIST += %D%/schema.awk
-%D%/mir-schema.h: %D%/schema.awk %D%/mir.xsd
+%D%/mir-schema.h: consumers/cli/text.awk %D%/mir.xsd
 	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
-	$(AWK) -f $(top_srcdir)/%D%/schema.awk $(top_srcdir)/%D%/mir.xsd >$@.tmp && mv $@.tmp $@
+	$(AWK) -v NAME=mir_schema -f $(top_srcdir)/consumers/cli/text.awk $(top_srcdir)/%D%/mir.xsd >$@.tmp && mv $@.tmp $@
 
 # The reader, loaded by `evspace mir` alone.
 pkglib_LTLIBRARIES += libevspace-mir.la

@@ -3,11 +3,20 @@
 
 libclient_la_SOURCES += \
 	%D%/axes.c %D%/axes.h %D%/execution.c %D%/execution.h %D%/moments.c %D%/moments.h %D%/multiplicity.c %D%/multiplicity.h \
-	%D%/scan.c %D%/scan.h
+	%D%/points.c %D%/points.h %D%/scan.c %D%/scan.h
 
 evspace_SOURCES += \
-	%D%/blocks-of-events.c %D%/blocks-of-events.h %D%/components.h %D%/entries.c %D%/entries.h %D%/phase.c
-EXTRA_DIST += %D%/README.md
+	%D%/blocks-of-events.c %D%/blocks-of-events.h %D%/components.h %D%/entries.c %D%/entries.h %D%/phase-print.c %D%/phase.c %D%/phase.h \
+	%D%/space-picture.c %D%/space.c %D%/space.h
+EXTRA_DIST += %D%/README.md %D%/space.html
+
+# The page of --plot FILE.html.
+nodist_evspace_SOURCES += %D%/space-page.h
+BUILT_SOURCES += %D%/space-page.h
+CLEANFILES += %D%/space-page.h
+%D%/space-page.h: consumers/cli/text.awk %D%/space.html
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && \
+	$(AWK) -v NAME=space_page -f $(top_srcdir)/consumers/cli/text.awk $(top_srcdir)/%D%/space.html >$@.tmp && mv $@.tmp $@
 
 # What finds components, loaded by `evspace phase` alone.
 if LAPACKE

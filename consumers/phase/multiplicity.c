@@ -63,6 +63,11 @@ void multiplicity_change(struct multiplicity *m, uint32_t from, uint32_t to)
 		m->c_log_c[left - 1] - m->c_log_c[left] + m->c_log_c[come] - m->c_log_c[come - 1];
 }
 
+double multiplicity_spread(const struct multiplicity *m)
+{
+	return fmax(0, m->ln[m->processes] * M_LOG2E - m->crowded / m->processes);
+}
+
 void multiplicity_row(struct multiplicity *m)
 {
 	double ln_p = m->ln_ways - m->ln_volume, p = exp(ln_p);
@@ -70,7 +75,7 @@ void multiplicity_row(struct multiplicity *m)
 	m->rows++;
 	m->by_volume -= p * ln_p;
 	m->by_ways -= (m->volume > 0 ? p * m->volume : exp(m->ln_ways)) * m->ln_ways;
-	m->by_histogram += m->ln[m->processes] * M_LOG2E - m->crowded / m->processes;
+	m->by_histogram += multiplicity_spread(m);
 }
 
 struct multiplicity_entropy multiplicity_entropy(const struct multiplicity *m)

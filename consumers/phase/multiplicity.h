@@ -39,6 +39,9 @@ void multiplicity_fini(struct multiplicity *m);
 /** A process in block @from goes to @to. */
 void multiplicity_change(struct multiplicity *m, uint32_t from, uint32_t to);
 
+/** How its processes are spread: -sum q log2 q, q = b_k / P. */
+double multiplicity_spread(const struct multiplicity *m);
+
 /** The state is a row of the execution. */
 void multiplicity_row(struct multiplicity *m);
 

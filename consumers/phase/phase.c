@@ -7,22 +7,14 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/json.h"
 #include "consumers/cli/module.h"
-#include "consumers/cli/options.h"
-#include "consumers/phase/axes.h"
-#include "consumers/phase/blocks-of-events.h"
 #include "consumers/phase/components.h"
 #include "consumers/phase/entries.h"
-#include "consumers/phase/execution.h"
+#include "consumers/phase/phase.h"
+#include "consumers/phase/space.h"
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
-
-/* Components that are shown, and whose scores --points writes. */
-#define COMPONENTS 3u
-/* A process is unlike the others if chance would make one so less often than that. */
-#define UNLIKELY 0.01
 
 static const char phase_help[] =
 	"usage: evspace phase --file FILE|--from DIR [options]\n"
@@ -46,22 +38,7 @@ static const char phase_more[] =
 	"examples:\n"
 	"  sort -n trace.* | evspace phase --file -\n"
 	"  evspace phase --file philosophers.srt --scan 3\n"
-	"  evspace phase --file simplex.srt --blocks 13 --points points && gnuplot\n";
-
-struct phase {
-	struct common common;
-	const char *file, *from, *subset, *points;
-	struct block_sites sites; /* of an archive */
-	const char *normalise;	  /* NULL: both */
-	unsigned blocks, processes, scan;
-	unsigned start;
-	uint32_t base; /* the lowest block's number */
-	struct execution_shape shape;
-	bool *in_subset;
-	double variance[COMPONENTS], total;
-	double *vectors; /* COMPONENTS times as many as processes; NULL: no components */
-	unsigned n_components;
-};
+	"  evspace phase --file simplex.srt --blocks 13 --plot simplex.html\n";
 
 static int start_take(void *into, const char *value, struct error *e)
 {
@@ -74,6 +51,12 @@ static int normalise_take(void *into, const char *value, struct error *e)
 		return errorf(e, "p is normalised by \"volume\", N^P, or \"none\"");
 	((struct phase *)into)->normalise = value;
 	return 0;
+}
+
+static int plot_take(void *into, const char *path, struct error *e)
+{
+	((struct phase *)into)->plot = path;
+	return space_check(path, e);
 }
 
 static const struct option_row phase_rows[] = {
@@ -95,6 +78,9 @@ static const struct option_row phase_rows[] = {
 	{"points", "FILE", OPTION_TEXT, .at = offsetof(struct phase, points),
 	 .help = "write a line for each state: time, its place x y z in the cube on its diagonal, "
 		 "and its components"},
+	{"plot", "FILE", .take = plot_take,
+	 .help = "draw states, components and entropy: FILE ends in .svg or .png, or in .html for "
+		 "a page on which the cube can be turned"},
 	{0},
 };
 
@@ -189,7 +175,7 @@ static int components_make(struct phase *p, struct execution *x, struct error *e
 						  "LAPACKE (liblapacke-dev)", e);
 	if (!find)
 		return error_prefix(e, "no components");
-	p->n_components = n < COMPONENTS ? n : COMPONENTS;
+	p->n_components = n < POINTS_COMPONENTS ? n : POINTS_COMPONENTS;
 	p->vectors = memory_new((size_t)n * p->n_components, sizeof(*p->vectors));
 	covariance = memory_new((size_t)n * n, sizeof(*covariance));
 	moments_covariance(&x->moments, covariance);
@@ -200,213 +186,90 @@ static int components_make(struct phase *p, struct execution *x, struct error *e
 	return why ? errorf(e, "%s", why) : 0;
 }
 
-/* A number that may be negative; null: not finite. */
-static json_t *json_value(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
-/* The entropy @of what, by both normalisations. */
-static void entropy_print(const struct phase *p, const char *of, double volume, double none,
-			  bool share)
-{
-	if (p->common.json) {
-		json_print(json_pack("{s:s,s:s,s:s,s:b,s:o}", "figure", "entropy", "of", of,
-				     "normalise", "volume", "bits", !share, "value",
-				     json_value(volume)),
-			   stdout);
-		json_print(json_pack("{s:s,s:s,s:s,s:b,s:o}", "figure", "entropy", "of", of,
-				     "normalise", "none", "bits", 1, "value", json_value(none)),
-			   stdout);
-		return;
-	}
-	printf("entropy of the %-10s", of);
-	if (!p->normalise || p->normalise[0] == 'v')
-		printf("  %12.6g%s (volume)", volume, share ? " of the largest" : " bits");
-	if (!p->normalise || p->normalise[0] == 'n')
-		printf("  %12.6g bits (none)", none);
-	printf("\n");
-}
-
-static void entropies_print(const struct phase *p, const struct execution *x)
-{
-	struct multiplicity_entropy whole = multiplicity_entropy(&x->whole);
-	uint32_t most = p->shape.blocks < p->shape.processes ? p->shape.blocks : p->shape.processes;
-	double largest = most > 1 ? log2(most) : 1;
-
-	entropy_print(p, "execution", whole.by_volume, whole.by_ways, false);
-	if (x->subset.processes > 0) {
-		struct multiplicity_entropy subset = multiplicity_entropy(&x->subset);
-
-		entropy_print(p, "subset", subset.by_volume, subset.by_ways, false);
-	}
-	entropy_print(p, "time", whole.by_histogram / largest, whole.by_histogram, true);
-}
-
-static void components_print(const struct phase *p)
-{
-	for (unsigned i = 0; i < p->n_components; i++) {
-		double explained = p->total > 0 ? p->variance[i] / p->total : (double)NAN;
-
-		if (p->common.json)
-			json_print(json_pack("{s:s,s:i,s:o,s:o}", "figure", "component", "n",
-					     (int)i + 1, "explained", json_value(explained),
-					     "variance", json_value(p->variance[i])),
-				   stdout);
-		else if (p->total > 0)
-			printf("component %u            %12.6g of the variance\n", i + 1,
-			       explained);
-	}
-}
-
-static void states_print(const struct phase *p, const struct execution *x)
-{
-	if (p->common.json) {
-		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "figure", "states", "count",
-				     json_count(x->rows), "entries", json_count(x->entries),
-				     "processes", json_count(p->shape.processes), "blocks",
-				     json_count(p->shape.blocks), "runs", json_count(x->runs),
-				     "clashes", json_count(x->clashes)),
-			   stdout);
-		return;
-	}
-	printf("%llu states of %u process%s in %u block%s, %llu run%s\n",
-	       (unsigned long long)x->rows, p->shape.processes, plural(p->shape.processes, "es"),
-	       p->shape.blocks, plural(p->shape.blocks, "s"), (unsigned long long)x->runs,
-	       plural(x->runs, "s"));
-	if (x->clashes > 0)
-		printf("%llu block%s left out: the process entered another one at the same time\n",
-		       (unsigned long long)x->clashes, plural(x->clashes, "s"));
-}
-
-static void sites_print(const struct phase *p)
-{
-	const struct block_sites *s = &p->sites;
-
-	for (size_t i = 0; i < s->n; i++) {
-		if (p->common.json)
-			json_print(json_pack("{s:s,s:i,s:i,s:o}", "figure", "site", "in",
-					     (int)(2 * i + 1), "behind", (int)(2 * i + 2), "name",
-					     json_text(s->names[i])),
-				   stdout);
-		else
-			printf("blocks %zu and %zu: in and behind %s\n", 2 * i + 1, 2 * i + 2,
-			       s->names[i]);
-	}
-	if (p->common.json && s->n > 0)
-		json_print(json_pack("{s:s,s:o,s:o}", "figure", "order", "unsure",
-				     json_count(s->unsure), "left_out", json_count(s->apart)),
-			   stdout);
-	else if (s->unsure > 0)
-		printf("of %llu entries it is not known whether they are before those next to "
-		       "them: clocks are not known better\n",
-		       (unsigned long long)s->unsure);
-	if (s->apart > 0)
-		fprintf(stderr, "evspace phase: %llu calls of further threads are left out\n",
-			(unsigned long long)s->apart);
-}
-
-/* "4,5,6" */
-static void subset_text(const struct scan *s, size_t subset, char *text, size_t room)
-{
-	size_t length = 0;
-
-	for (unsigned i = 0; i < s->size && length < room; i++)
-		length += (size_t)snprintf(text + length, room - length, "%s%u", i ? "," : "",
-					   s->subsets[subset].process[i]);
-}
-
-static void process_print(const struct phase *p, const struct scan *s,
-			  const struct scan_process *found, unsigned process)
-{
-	const struct scan_subset *least = &s->subsets[found->least];
-	char text[SCAN_MOST * 12];
-
-	subset_text(s, found->least, text, sizeof(text));
-	if (p->common.json)
-		json_print(json_pack("{s:s,s:i,s:f,s:f,s:f,s:s,s:f}", "figure", "unlike", "process",
-				     (int)process, "entropy", found->mean, "others", found->others,
-				     "unlikely", found->unlikely, "subset", text, "subset_entropy",
-				     least->entropy),
-			   stdout);
-	else
-		printf("process %u is unlike the others: subsets with it have %.4g bits, those of "
-		       "others %.4g (by chance: %.1g); the least of them, %s, has %.4g\n",
-		       process, found->mean, found->others, found->unlikely, text, least->entropy);
-}
-
-static void scan_print(const struct phase *p, struct execution *x)
-{
-	struct scan_process *found = memory_new(p->shape.processes, sizeof(*found));
-	unsigned n = 0;
-
-	scan_end(&x->scan, found);
-	for (unsigned i = 0; i < p->shape.processes; i++)
-		if (found[i].unlikely < UNLIKELY) {
-			process_print(p, &x->scan, &found[i], i);
-			n++;
-		}
-	if (n == 0 && !p->common.json)
-		printf("no process is unlike the others in subsets of %u\n", p->scan);
-	free(found);
-}
-
-/* What --points writes. */
-struct points {
-	const struct phase *phase;
-	struct axes_point *unit; /* by process */
-	double *mean;
-	FILE *out;
+/* What goes through the states again, when their mean and components are known. */
+struct states_look {
+	struct points points;
+	FILE *out;	    /* of --points; NULL: none */
+	struct space space; /* of --plot */
+	uint64_t seen;
 };
 
-static void point_write(void *arg, const struct execution *x)
+static void state_take(void *arg, const struct execution *x)
 {
-	const struct points *points = arg;
-	const struct phase *p = points->phase;
-	struct axes_point at = {0, 0, 0};
-	double score[COMPONENTS] = {0};
+	struct states_look *look = arg;
+	struct point point;
 
-	for (unsigned i = 0; i < p->shape.processes; i++) {
-		at = axes_add(at, points->unit[i], x->block[i] + p->base);
-		for (unsigned k = 0; k < p->n_components; k++)
-			score[k] += p->vectors[(size_t)k * p->shape.processes + i] *
-				    (x->block[i] - points->mean[i]);
+	points_next(&look->points, x, &point);
+	if (look->out) {
+		fprintf(look->out, "%.17g %.10g %.10g %.10g", point.time, point.at.x, point.at.y,
+			point.at.z);
+		for (unsigned k = 0; k < look->points.n_components; k++)
+			fprintf(look->out, " %.10g", point.score[k]);
+		fputc('\n', look->out);
 	}
-	fprintf(points->out, "%.17g %.10g %.10g %.10g", x->time, at.x, at.y, at.z);
-	for (unsigned k = 0; k < p->n_components; k++)
-		fprintf(points->out, " %.10g", score[k]);
-	fputc('\n', points->out);
+	if (look->space.points && look->seen++ % look->space.each == 0)
+		look->space.points[look->space.n++] = point;
 }
 
-static int points_write(struct phase *p, const struct execution *x, struct entries *in,
-			struct error *e)
+/* A picture's room, and what is the same for all states. */
+static void space_begin(const struct phase *p, const struct execution *x, const char *name,
+			struct space *s)
 {
-	unsigned n = p->shape.processes;
-	struct points points = {.phase = p, .out = fopen(p->points, "we")};
-	struct execution_shape shape = {
-		.processes = n, .blocks = p->shape.blocks, .start = p->shape.start};
+	*s = (struct space){.name = name,
+			    .processes = p->shape.processes,
+			    .n_subset = x->subset.processes,
+			    .n_components = p->n_components,
+			    .in_subset = p->in_subset,
+			    .base = p->base,
+			    .blocks = p->shape.blocks,
+			    .states = x->rows,
+			    .each = (x->rows + SPACE_POINTS - 1) / SPACE_POINTS,
+			    .runs = x->runs};
+	for (unsigned k = 0; k < p->n_components; k++)
+		s->explained[k] = p->total > 0 ? p->variance[k] / p->total : 0;
+	s->points = memory_new(SPACE_POINTS, sizeof(*s->points));
+}
+
+static int states_look(struct phase *p, const struct execution *x, struct entries *in,
+		       struct states_look *look, struct error *e)
+{
+	struct execution_shape shape = p->shape;
 	struct execution again;
 	int failed;
 
-	if (!points.out)
-		return errorf(e, "%.200s: %s", p->points, strerror(errno));
-	points.unit = memory_new(n, sizeof(*points.unit));
-	points.mean = memory_new(n, sizeof(*points.mean));
-	for (unsigned i = 0; i < n; i++) {
-		points.unit[i] = axes_unit(i, n);
-		points.mean[i] = moments_mean(&x->moments, i);
-	}
-	fprintf(points.out, "# time x y z components\n");
+	shape.scan = 0;
+	shape.components = false;
+	points_init(&look->points, x, p->base, p->vectors, p->n_components);
 	failed = execution_init(&again, &shape, e);
 	if (!failed)
-		failed = execution_read(p, &again, in, point_write, &points, e);
+		failed = execution_read(p, &again, in, state_take, look, e);
 	execution_fini(&again);
-	if (!failed && ferror(points.out))
+	points_fini(&look->points);
+	return failed;
+}
+
+static int states_again(struct phase *p, const struct execution *x, struct entries *in,
+			struct error *e)
+{
+	struct states_look look = {0};
+	int failed = 0;
+
+	if (p->points) {
+		look.out = fopen(p->points, "we");
+		if (!look.out)
+			return errorf(e, "%.200s: %s", p->points, strerror(errno));
+		fprintf(look.out, "# time x y z components\n");
+	}
+	if (p->plot)
+		space_begin(p, x, in->name, &look.space);
+	failed = states_look(p, x, in, &look, e);
+	if (look.out && !failed && ferror(look.out))
 		failed = errorf(e, "%.200s cannot be written: %s", p->points, strerror(errno));
-	if (fclose(points.out) && !failed)
+	if (look.out && fclose(look.out) && !failed)
 		failed = errorf(e, "%.200s cannot be written: %s", p->points, strerror(errno));
-	free(points.unit);
-	free(points.mean);
+	if (p->plot && !failed)
+		failed = space_write(&look.space, p->plot, e);
+	free(look.space.points);
 	return failed;
 }
 
@@ -422,14 +285,14 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 
 		if (components_make(p, &x, &why))
 			fprintf(stderr, "evspace phase: %s\n", why.text);
-		states_print(p, &x);
-		sites_print(p);
-		entropies_print(p, &x);
-		components_print(p);
+		phase_states_print(p, &x);
+		phase_sites_print(p);
+		phase_entropies_print(p, &x);
+		phase_components_print(p);
 		if (p->scan > 0)
-			scan_print(p, &x);
-		if (p->points)
-			failed = points_write(p, &x, in, e);
+			phase_scan_print(p, &x);
+		if (p->points || p->plot)
+			failed = states_again(p, &x, in, e);
 	}
 	execution_fini(&x);
 	return failed;

@@ -61,12 +61,17 @@ tests_apps_blocks_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_blocks_LDADD = $(MPI_LIBS)
 
 # Those of the paper on entropy.
-check_PROGRAMS += tests/apps/amoeba tests/apps/prefix
+check_PROGRAMS += tests/apps/amoeba tests/apps/philosophers tests/apps/prefix
 tests_apps_amoeba_SOURCES = tests/apps/amoeba.c
 tests_apps_amoeba_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_amoeba_CFLAGS = $(APP_CFLAGS)
 tests_apps_amoeba_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_amoeba_LDADD = $(MPI_LIBS)
+tests_apps_philosophers_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/philosophers.c tests/random.h
+tests_apps_philosophers_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_philosophers_CFLAGS = $(APP_CFLAGS)
+tests_apps_philosophers_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_philosophers_LDADD = $(MPI_LIBS)
 tests_apps_prefix_SOURCES = tests/apps/prefix.c
 tests_apps_prefix_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_prefix_CFLAGS = $(APP_CFLAGS)

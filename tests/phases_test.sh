@@ -68,6 +68,63 @@ same_as_numpy() {
 	EOF
 }
 
+# Dots of all states in the cube, in that of the subset, and of their components; nothing is drawn where it cannot be written.
+pictures() {
+	local states
+
+	random 3 2 500 >blocks
+	tap_says 0 '"figure":"states"' evspace phase --file blocks --subset 1-3 --plot drawn.svg --json || return
+	states=$(grep -o '"count":[0-9]*' said | cut -d : -f 2)
+	[ "$(grep -c '<path style=" *stroke:none;fill-rule:nonzero;fill:rgb(1[01]\..* C ' drawn.svg)" -eq $((3 * states)) ] || { echo "not $states states"; return 1; }
+	evspace phase --file blocks --plot drawn.png >said && [ "$(head -c 4 drawn.png | tail -c 3)" = PNG ] && [ "$(wc -c <drawn.png)" -gt 20000 ] &&
+		tap_says 2 "'drawn.gif' ends in none of .svg, .png and .html" evspace phase --file blocks --plot drawn.gif &&
+		tap_says 2 'cannot write none/drawn.svg' evspace phase --file blocks --plot none/drawn.svg &&
+		tap_says 2 'cannot write none/drawn.html' evspace phase --file blocks --plot none/drawn.html &&
+		printf '1 0 0\n' >one && evspace phase --file one --plot drawn.svg >said && evspace phase --file one --plot drawn.html >said
+}
+
+# The page has what --points writes, the entropy of the time, and nothing from elsewhere.
+page() {
+	random 3 2 500 >blocks
+	evspace phase --file blocks --subset 1-3 --points points --plot page.html --json >said || return
+	! grep -i -e 'https\?:' -e 'src=' -e 'href=' -e 'url(' -e import page.html || return
+	sed -n 's/^\[\([0-9].*\)\],$/\1/p' page.html | tr ',' ' ' >shown
+	[ "$(grep -cv '^#' points)" -eq "$(wc -l <shown)" ] || { wc -l points shown && return 1; }
+	grep -v '^#' points | paste -d ' ' - shown |
+		awk -v wanted="$(sed -n 's/.*"of":"time","normalise":"none".*"value":\([0-9.]*\).*/\1/p' said)" '
+			function off(a, b) { return a - b > 0.001 || b - a > 0.001 }
+			{ for (k = 2; k <= 7; k++) if (off($k, $(k + 9))) { print "line " NR ", column " k ": " $0; bad = 1 } sum += $17 }
+			END { if (off(sum / NR, wanted)) { print sum / NR " is not " wanted; bad = 1 } exit bad }'
+}
+
+thinned() {
+	random 5 1 20000 >blocks
+	evspace phase --file blocks --plot page.html --json >said && grep -q ', each: 3, runs: 1,' page.html && [ "$(grep -c '^\[[0-9]' page.html)" -eq 6667 ]
+}
+
+# A browser paints the page, whatever its execution is called; the cube turns, and comes back; states say what they are.
+page_turns() {
+	random 3 2 500 >'a<!--<script>.srt'
+	evspace phase --file 'a<!--<script>.srt' --subset 1-3 --plot page.html >said || return
+	cat >>page.html <<-'EOF'
+		<script>
+		const f = figures[0], seen = f.canvas.toDataURL(), box = f.canvas.getBoundingClientRect();
+		const [x, y] = f.seen[7], move = more => f.canvas.dispatchEvent(new PointerEvent("pointermove", more));
+		move({ clientX: box.left + x, clientY: box.top + y });
+		const told = document.querySelector("#state").textContent;
+		move({ buttons: 1, movementX: 100, movementY: 9 });
+		const turned = f.canvas.toDataURL();
+		f.canvas.dispatchEvent(new MouseEvent("dblclick"));
+		const again = f.canvas.toDataURL();
+		document.title = [figures.length, document.title, told, turned !== seen, again === seen].join("|");
+		</script>
+	EOF
+	HOME=$tap_dir timeout -k 5 120 chromium --headless --no-sandbox --disable-gpu --disable-dev-shm-usage --user-data-dir="$tap_dir/browser" --virtual-time-budget=10000 \
+		--dump-dom "file://$tap_dir/page.html" >dom 2>err || { tail err; return 1; }
+	grep -a -q '<title>7|a&lt;!--&lt;script&gt;.srt: [0-9]* states of 6 processes, 2 runs|run 1, state [0-9]*, time [0-9]*, entropy [0-9.]* bits|true|true</title>' dom ||
+		{ grep -a -m 1 -A 2 '<title>' dom; return 1; }
+}
+
 pipes() {
 	random 3 2 500 >blocks
 	evspace phase --file blocks --json >said.file && evspace phase --file - --json <blocks >said.pipe && cmp said.file said.pipe
@@ -116,7 +173,7 @@ late_ones_start_in_the_first_block() {
 # The calls of an archive are what `evspace events` prints of it: two entries for each, in order of time.
 archive_is_read() {
 	unset EVSPACE_ENTRY
-	evspace run --no-summary --run phase -- mpirun -np 3 "$top_builddir/tests/apps/windtunnel" --seconds 1 &&
+	evspace run --no-summary --run phase -- mpirun --oversubscribe -np 3 "$top_builddir/tests/apps/windtunnel" --seconds 1 &&
 		evspace archive --run phase ar && evspace events --from ar --json 2>"$tap_dir/err" >events || return
 	grep '"type":"tuple"' events | grep -v '"completion":true' | awk -v q='"' '
 		function field(name) { match($0, q name q ":[^,}]*"); s = substr($0, RSTART, RLENGTH); gsub(/.*:|"/, "", s); return s }
@@ -160,6 +217,12 @@ simplex_is_seen() {
 		application 17 $((17 * 182)) amoeba guided
 }
 
+# One block in each of 1,000 turns.
+philosophers_are_seen() {
+	unset EVSPACE_ENTRY
+	application 9 9000 philosophers && application 9 9000 philosophers --keep 5 && application 3 3000 philosophers --seed 7
+}
+
 # 6 blocks on each of 4 levels, and 3 of the base case; five times.
 prefix_is_seen() {
 	unset EVSPACE_ENTRY
@@ -172,6 +235,18 @@ if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
 else
 	tap_skip "numpy finds the same components" "there is no numpy"
 fi
+tap_case "thousands of states are thinned for a page" thinned
+tap_case "a page has the states and nothing from elsewhere" page
+if ldd "$top_builddir/.libs/libevspace-draw.so" >/dev/null 2>&1; then
+	tap_case "pictures have all states" pictures
+else
+	tap_skip "pictures have all states" "evspace was built without cairo"
+fi
+if command -v chromium >/dev/null; then
+	tap_case "a browser turns the cube of a page" page_turns
+else
+	tap_skip "a browser turns the cube of a page" "there is no chromium"
+fi
 tap_case "standard input is read as a file is" pipes
 tap_case "what is wrong with a file is said with its line" wrong_files
 tap_case "one process in one block" one_of_each
@@ -179,5 +254,6 @@ tap_case "processes that start late are in the first block until then" late_ones
 tap_case "the calls in an archive: what its events give" archive_is_read
 tap_case "the blocks that a program says" blocks_are_said
 tap_case "a simplex of 17 processes in four variants has its own result" simplex_is_seen
+tap_case "dining philosophers have eaten who may, never with a neighbour" philosophers_are_seen
 tap_case "sums of 16 processes have theirs" prefix_is_seen
 tap_done

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Prints what evspace phase has found, as text or as JSON. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/cli/json.h"
+#include "consumers/phase/phase.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+
+/* A process is unlike the others if chance would make one so less often than that. */
+#define UNLIKELY 0.01
+
+/* The entropy @of what, by both normalisations. */
+static void entropy_print(const struct phase *p, const char *of, double volume, double none,
+			  bool share)
+{
+	if (p->common.json) {
+		json_print(json_pack("{s:s,s:s,s:s,s:b,s:o}", "figure", "entropy", "of", of,
+				     "normalise", "volume", "bits", !share, "value",
+				     json_number(volume)),
+			   stdout);
+		json_print(json_pack("{s:s,s:s,s:s,s:b,s:o}", "figure", "entropy", "of", of,
+				     "normalise", "none", "bits", 1, "value", json_number(none)),
+			   stdout);
+		return;
+	}
+	printf("entropy of the %-10s", of);
+	if (!p->normalise || p->normalise[0] == 'v')
+		printf("  %12.6g%s (volume)", volume, share ? " of the largest" : " bits");
+	if (!p->normalise || p->normalise[0] == 'n')
+		printf("  %12.6g bits (none)", none);
+	printf("\n");
+}
+
+void phase_entropies_print(const struct phase *p, const struct execution *x)
+{
+	struct multiplicity_entropy whole = multiplicity_entropy(&x->whole);
+	uint32_t most = p->shape.blocks < p->shape.processes ? p->shape.blocks : p->shape.processes;
+	double largest = most > 1 ? log2(most) : 1;
+
+	entropy_print(p, "execution", whole.by_volume, whole.by_ways, false);
+	if (x->subset.processes > 0) {
+		struct multiplicity_entropy subset = multiplicity_entropy(&x->subset);
+
+		entropy_print(p, "subset", subset.by_volume, subset.by_ways, false);
+	}
+	entropy_print(p, "time", whole.by_histogram / largest, whole.by_histogram, true);
+}
+
+void phase_components_print(const struct phase *p)
+{
+	for (unsigned i = 0; i < p->n_components; i++) {
+		double explained = p->total > 0 ? p->variance[i] / p->total : (double)NAN;
+
+		if (p->common.json)
+			json_print(json_pack("{s:s,s:i,s:o,s:o}", "figure", "component", "n",
+					     (int)i + 1, "explained", json_number(explained),
+					     "variance", json_number(p->variance[i])),
+				   stdout);
+		else if (p->total > 0)
+			printf("component %u            %12.6g of the variance\n", i + 1,
+			       explained);
+	}
+}
+
+void phase_states_print(const struct phase *p, const struct execution *x)
+{
+	if (p->common.json) {
+		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "figure", "states", "count",
+				     json_count(x->rows), "entries", json_count(x->entries),
+				     "processes", json_count(p->shape.processes), "blocks",
+				     json_count(p->shape.blocks), "runs", json_count(x->runs),
+				     "clashes", json_count(x->clashes)),
+			   stdout);
+		return;
+	}
+	printf("%llu states of %u process%s in %u block%s, %llu run%s\n",
+	       (unsigned long long)x->rows, p->shape.processes, plural(p->shape.processes, "es"),
+	       p->shape.blocks, plural(p->shape.blocks, "s"), (unsigned long long)x->runs,
+	       plural(x->runs, "s"));
+	if (x->clashes > 0)
+		printf("%llu block%s left out: the process entered another one at the same time\n",
+		       (unsigned long long)x->clashes, plural(x->clashes, "s"));
+}
+
+void phase_sites_print(const struct phase *p)
+{
+	const struct block_sites *s = &p->sites;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (p->common.json)
+			json_print(json_pack("{s:s,s:i,s:i,s:o}", "figure", "site", "in",
+					     (int)(2 * i + 1), "behind", (int)(2 * i + 2), "name",
+					     json_text(s->names[i])),
+				   stdout);
+		else
+			printf("blocks %zu and %zu: in and behind %s\n", 2 * i + 1, 2 * i + 2,
+			       s->names[i]);
+	}
+	if (p->common.json && s->n > 0)
+		json_print(json_pack("{s:s,s:o,s:o}", "figure", "order", "unsure",
+				     json_count(s->unsure), "left_out", json_count(s->apart)),
+			   stdout);
+	else if (s->unsure > 0)
+		printf("of %llu entries it is not known whether they are before those next to "
+		       "them: clocks are not known better\n",
+		       (unsigned long long)s->unsure);
+	if (s->apart > 0)
+		fprintf(stderr, "evspace phase: %llu calls of further threads are left out\n",
+			(unsigned long long)s->apart);
+}
+
+/* "4,5,6" */
+static void subset_text(const struct scan *s, size_t subset, char *text, size_t room)
+{
+	size_t length = 0;
+
+	for (unsigned i = 0; i < s->size && length < room; i++)
+		length += (size_t)snprintf(text + length, room - length, "%s%u", i ? "," : "",
+					   s->subsets[subset].process[i]);
+}
+
+static void process_print(const struct phase *p, const struct scan *s,
+			  const struct scan_process *found, unsigned process)
+{
+	const struct scan_subset *least = &s->subsets[found->least];
+	char text[SCAN_MOST * 12];
+
+	subset_text(s, found->least, text, sizeof(text));
+	if (p->common.json)
+		json_print(json_pack("{s:s,s:i,s:f,s:f,s:f,s:s,s:f}", "figure", "unlike", "process",
+				     (int)process, "entropy", found->mean, "others", found->others,
+				     "unlikely", found->unlikely, "subset", text, "subset_entropy",
+				     least->entropy),
+			   stdout);
+	else
+		printf("process %u is unlike the others: subsets with it have %.4g bits, those of "
+		       "others %.4g (by chance: %.1g); the least of them, %s, has %.4g\n",
+		       process, found->mean, found->others, found->unlikely, text, least->entropy);
+}
+
+void phase_scan_print(const struct phase *p, struct execution *x)
+{
+	struct scan_process *found = memory_new(p->shape.processes, sizeof(*found));
+	unsigned n = 0;
+
+	scan_end(&x->scan, found);
+	for (unsigned i = 0; i < p->shape.processes; i++)
+		if (found[i].unlikely < UNLIKELY) {
+			process_print(p, &x->scan, &found[i], i);
+			n++;
+		}
+	if (n == 0 && !p->common.json)
+		printf("no process is unlike the others in subsets of %u\n", p->scan);
+	free(found);
+}

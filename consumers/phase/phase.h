@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What evspace phase is asked for and has found, and how it is printed. */
+#ifndef EVSPACE_PHASE_H
+#define EVSPACE_PHASE_H
+
+#include "consumers/cli/options.h"
+#include "consumers/phase/blocks-of-events.h"
+#include "consumers/phase/execution.h"
+#include "consumers/phase/points.h"
+
+struct phase {
+	struct common common;
+	const char *file, *from, *subset, *points, *plot;
+	struct block_sites sites; /* of an archive */
+	const char *normalise;	  /* NULL: both */
+	unsigned blocks, processes, scan;
+	unsigned start;
+	uint32_t base; /* the lowest block's number */
+	struct execution_shape shape;
+	bool *in_subset;
+	double variance[POINTS_COMPONENTS], total;
+	double *vectors; /* COMPONENTS times as many as processes; NULL: no components */
+	unsigned n_components;
+};
+
+/** Print what there is, as --json says. (phase-print.c) */
+void phase_states_print(const struct phase *p, const struct execution *x);
+void phase_sites_print(const struct phase *p);
+void phase_entropies_print(const struct phase *p, const struct execution *x);
+void phase_components_print(const struct phase *p);
+void phase_scan_print(const struct phase *p, struct execution *x);
+
+#endif
