@@ -48,9 +48,9 @@ struct effect_reading {
 	struct activity *activities;
 	struct traced *elements;
 	struct sampled_thread *threads;
-	uint64_t kept, left_out, lost, n_threads;
+	uint64_t kept, left_out, samples_lost, lost, n_threads;
 	double *by_trace, *by_samples; /* ns, of each activity */
-	double all_ns;
+	double all_ns, apart_ns;       /* compared; of it what threads have elsewhere */
 	uint64_t unknown_ns;
 	int64_t end_ns; /* up to when the trace goes */
 };
@@ -104,8 +104,18 @@ static struct sampled_thread *thread_of(struct effect_reading *r, const char *na
 
 /* ---- reading ---- */
 
-/* Between two samples that differ it was the one up to the middle, then the other; where samples of
- * the other one were left out, all of it, as these came before the one that was kept. */
+/* A thread that was in something else at the last sample, at @last, is in what @ev says since then:
+ * since when it says itself, if that is later; else since the middle, or where samples of the same
+ * were left out, which came before this one, all the time. */
+static int64_t sample_since(const struct evspace_event *ev, int64_t last)
+{
+	if (ev->start_ns > last && ev->start_ns < ev->end_ns)
+		return ev->start_ns;
+	if (ev->bytes > 0 || ev->end_ns <= last)
+		return last;
+	return last + (int64_t)(((uint64_t)ev->end_ns - (uint64_t)last) / 2);
+}
+
 static void sample_take(struct effect_reading *r, const struct evspace_client *client,
 			const struct evspace_event *ev)
 {
@@ -119,8 +129,8 @@ static void sample_take(struct effect_reading *r, const struct evspace_client *c
 	if (!t->any) {
 		t->any = true;
 		t->first = at;
-	} else if (what != t->now && ev->bytes == 0) {
-		from = at > from ? at - (int64_t)(((uint64_t)at - (uint64_t)from) / 2) : at;
+	} else if (what != t->now) {
+		from = sample_since(ev, t->last);
 		dwells_add(&t->samples, (struct dwell){t->last, from, t->now});
 		dwells_add(&t->samples, (struct dwell){from, at, what});
 	} else {
@@ -128,6 +138,14 @@ static void sample_take(struct effect_reading *r, const struct evspace_client *c
 	}
 	t->last = at;
 	t->now = what;
+}
+
+/* Can samples see it? What a program counts and says besides regions and phases, they do not. */
+static bool is_seen(const struct evspace_event *ev)
+{
+	return !(ev->flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION)) &&
+	       (op_channel(ev->op_number) != CHANNEL_USER || ev->op_number == OP_EVSPACE_REGION ||
+		ev->op_number == OP_EVSPACE_PHASE);
 }
 
 /* What was overwritten before it was read was between the tuples around it. */
@@ -150,7 +168,7 @@ static void call_take(struct effect_reading *r, const struct evspace_client *cli
 	}
 	element->next = ev->number + 1;
 	element->end_ns = ev->end_ns;
-	if (!(ev->flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION)))
+	if (is_seen(ev))
 		dwells_add(&t->calls,
 			   (struct dwell){ev->start_ns, ev->end_ns, activity_of(r, client, ev)});
 }
@@ -166,6 +184,7 @@ static int archive_take(struct effect_reading *r, const char *folder, effect_tak
 	enum evspace_failure failure;
 	struct evspace_client *client = evspace_open(&look, &failure, e->text, sizeof(e->text));
 	struct evspace_event ev;
+	struct evspace_loss loss;
 	int rc = -1;
 
 	free(address);
@@ -189,6 +208,9 @@ static int archive_take(struct effect_reading *r, const char *folder, effect_tak
 		}
 		if (rc < 0)
 			break;
+		evspace_rewind(client);
+		while (take == sample_take && evspace_loss(client, &loss))
+			r->samples_lost += loss.lost;
 	}
 	if (client && rc < 0 && *evspace_why(client))
 		errorf(e, "%s", evspace_why(client));
@@ -201,13 +223,25 @@ static int archive_take(struct effect_reading *r, const char *folder, effect_tak
 static void thread_spend(struct effect_reading *r, struct sampled_thread *t)
 {
 	const int64_t to = t->last < r->end_ns ? t->last : r->end_ns;
+	const size_t n = HASH_COUNT(r->activities);
+	double *by_trace = memory_new(n, sizeof(*by_trace)), ns = 0;
+	double *by_samples = memory_new(n, sizeof(*by_samples));
 	struct dwells calls = {0}, unknown = {0}, samples = {0};
 
 	dwells_flatten(&t->calls, t->first, to, 0, &calls);
 	dwells_flatten(&t->samples, t->first, to, 0, &samples);
 	dwells_flatten(&t->unknown, t->first, to, 0, &unknown);
-	r->unknown_ns += dwells_spend(&calls, &unknown, r->by_trace);
-	dwells_spend(&samples, &unknown, r->by_samples);
+	r->unknown_ns += dwells_spend(&calls, &unknown, by_trace);
+	dwells_spend(&samples, &unknown, by_samples);
+	for (size_t i = 0; i < n; i++) {
+		r->by_trace[i] += by_trace[i];
+		r->by_samples[i] += by_samples[i];
+		ns += by_trace[i];
+	}
+	r->all_ns += ns;
+	r->apart_ns += ns * spent_apart(by_trace, by_samples, n);
+	free(by_trace);
+	free(by_samples);
 	dwells_fini(&calls);
 	dwells_fini(&unknown);
 	dwells_fini(&samples);
@@ -228,8 +262,6 @@ static int effect_settle(struct effect_reading *r, struct error *e)
 	if (r->n_threads == 0)
 		return errorf(e, "no thread has two samples and an event of the trace: are both "
 				 "archives of the same run?");
-	for (size_t i = 0; i < n; i++)
-		r->all_ns += r->by_trace[i];
 	if (r->all_ns <= 0)
 		return errorf(e,
 			      "nothing can be compared: the trace lacks all times of the samples "
@@ -247,23 +279,24 @@ static int by_share(const struct activity *a, const struct activity *b)
 	return (a->trace < b->trace) - (a->trace > b->trace);
 }
 
-static void print_json(const struct effect_reading *r, double apart)
+static void print_json(const struct effect_reading *r)
 {
 	for (const struct activity *a = r->activities; a; a = a->hh.next)
 		json_print(json_pack("{s:s,s:o,s:o,s:o}", "type", "profile", "what",
 				     json_text(a->name), "trace", json_figure(a->trace), "samples",
 				     json_figure(a->samples)),
 			   stdout);
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "profile_error", "error",
-			     json_figure(apart), "threads", json_count(r->n_threads), "kept",
-			     json_count(r->kept), "sampled_out", json_count(r->left_out),
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "profile_error",
+			     "error", json_figure(r->apart_ns / r->all_ns), "threads",
+			     json_count(r->n_threads), "kept", json_count(r->kept), "sampled_out",
+			     json_count(r->left_out), "samples_lost", json_count(r->samples_lost),
 			     "compared_s", json_figure(r->all_ns / 1e9), "lost",
 			     json_count(r->lost), "not_compared_s",
 			     json_figure((double)r->unknown_ns / 1e9)),
 		   stdout);
 }
 
-static void print_text(const struct effect_reading *r, double apart)
+static void print_text(const struct effect_reading *r)
 {
 	char time[UNIT_TEXT], unknown[UNIT_TEXT];
 
@@ -272,9 +305,12 @@ static void print_text(const struct effect_reading *r, double apart)
 		printf("%7.2f%% %7.2f%%  %s\n", 100 * a->trace, 100 * a->samples, a->name);
 	printf("the samples have %.2f %% of the time elsewhere: %s of %llu thread%s, %llu of %llu "
 	       "samples kept\n",
-	       100 * apart, unit_duration(time, (uint64_t)r->all_ns),
+	       100 * r->apart_ns / r->all_ns, unit_duration(time, (uint64_t)r->all_ns),
 	       (unsigned long long)r->n_threads, plural(r->n_threads, "s"),
 	       (unsigned long long)r->kept, (unsigned long long)(r->kept + r->left_out));
+	if (r->samples_lost > 0)
+		printf("%llu kept samples are lost: they were overwritten before they were read\n",
+		       (unsigned long long)r->samples_lost);
 	if (r->unknown_ns > 0)
 		printf("not compared: %s, where the trace has lost events, %llu in all\n",
 		       unit_duration(unknown, r->unknown_ns), (unsigned long long)r->lost);
@@ -282,10 +318,8 @@ static void print_text(const struct effect_reading *r, double apart)
 
 static void effect_print(struct effect_reading *r, bool json)
 {
-	double apart = spent_apart(r->by_trace, r->by_samples, HASH_COUNT(r->activities));
-
 	HASH_SORT(r->activities, by_share);
-	(json ? print_json : print_text)(r, apart);
+	(json ? print_json : print_text)(r);
 }
 
 static void reading_fini(struct effect_reading *r)
