@@ -40,6 +40,10 @@ gets() {
 		head -n 1 got | xmllint --nonet --noout --schema "$schema" - 2>xmllint.err || { cat got curl.err xmllint.err; return 1; }
 }
 
+id_of() {
+	sed -n 's/.*"\(p[0-9]*\)".*/\1/p' got
+}
+
 instr() {
 	echo "<instrreq activated='true' flush='true'><codeRegion from='p2p'/><metric name='CALLS'/><measuring$1><aggregate function='SUM'/></measuring></instrreq>"
 }
@@ -54,7 +58,7 @@ roles_say_what_is_answered() {
 	gets observe 200 '<thread id="/local/[^/]*/rank1/t1"' '<snapshotreq/>' &&
 		gets observe 403 'may observe: .* certificate of control' "$(instr '')" &&
 		gets control 200 '<probe id="p[0-9]+"/>' "$(instr '')" || return
-	id=$(sed -n 's/.*"\(p[0-9]*\)".*/\1/p' got)
+	id=$(id_of)
 	grew() { gets observe 200 '^<measurement value="[1-9]' "$(ctrl VALUE "$id")"; }
 	bed_until grew && gets observe 403 'certificate of control' "$(ctrl REMOVE "$id")" &&
 		gets observe 403 'certificate of control' "<ctrlreq action='VALUE' flush='true'><probe id='$id'/></ctrlreq>" &&
@@ -117,12 +121,77 @@ the_slow_and_the_many_are_bounded() {
 
 # A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
 leases_run_by_time() {
-	local id
+	local id port=$((port + 2))
 
-	gets carol 200 '<probe' "$(instr '')" && id=$(sed -n 's/.*"\(p[0-9]*\)".*/\1/p' got) &&
-		gets observe 200 '^<measurement' "$(ctrl VALUE "$id")" || return
+	bed_start brief evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --lease 1s
+	bed_until ready brief && gets carol 200 '<probe' "$(instr '')" && id=$(id_of) || return
 	is_gone() { gets observe 200 "no probe &quot;$id&quot;" "$(ctrl VALUE "$id")"; }
 	bed_until is_gone
+}
+
+keeper_starts() {
+	bed_start keeper evspace mir --listen "127.0.0.1:$((port + 1))" --certificate front --run wind --keep "$tap_dir/kept/probes" &&
+		bed_until ready keeper
+}
+
+# at-keeper COMMAND...: with the port of the one that keeps probes.
+at_keeper() {
+	(port=$((port + 1)) && "$@")
+}
+
+# Killed, it goes on with all probes: whose they are, which are active, what was said of later ones; and does not give an id twice.
+probes_survive_a_restart() {
+	local grows silent id nested='<site id="/local"><node id="*"><process id="?"/></node></site><process id="/local/vm/rank1"/>'
+
+	keeper_starts && at_keeper gets carol 200 '<probe' "$(instr '')" && grows=$(id_of) &&
+		at_keeper gets control 200 '<probe' "<instrreq><metric name='NET_SEND'/><metric name='CALLS'/>$nested</instrreq>" && silent=$(id_of) &&
+		at_keeper gets carol 200 '<measurement/>' "<instrreq><measuring interval='20'><aggregate/></measuring></instrreq>" || return
+	grew() { at_keeper gets observe 200 '^<measurement value="[1-9]' "$(ctrl VALUE "$grows")"; }
+	bed_until grew && [ "$(stat -c %a kept/probes)" = 600 ] && cp kept/probes before || return
+	bed_kill KILL keeper
+	keeper_starts && bed_until grew && at_keeper gets observe 200 '^<measurement' "$(ctrl VALUE "$silent")" &&
+		at_keeper gets control 200 'another tool' "$(ctrl REMOVE "$grows")" &&
+		at_keeper gets carol 200 '<probe' "$(instr '')" && id=$(id_of) && [ "${id#p}" -gt "${silent#p}" ] &&
+		at_keeper gets carol 200 '^<measurement/>' "$(ctrl REMOVE "$id")" && diff before kept/probes &&
+		at_keeper gets carol 200 '^<measurement/>' "$(ctrl REMOVE "$grows")" && ! grep -q "^carol $grows " kept/probes &&
+		at_keeper gets control 200 '^<measurement' "$(ctrl ACTIVATE "$silent")" || { cat before kept/probes "$bed_dir/keeper.err"; return 1; }
+}
+
+# What is wrong in the file is left out; no file of this kind, or one that others may write, is not touched.
+damaged_files_are_not_believed() {
+	local file
+
+	bed_kill TERM keeper && [ "$(wc -l <before)" -eq 4 ] && grep -v 'carol -' before >kept/probes &&
+		printf 'carol p1 <instrreq/>\ncarol p0 <instrreq/>\ncarol p77 <snapshotreq/>\n\ncarol\n%s\ncarol p99 <instrr' "$(sed -n 2p before)" >>kept/probes &&
+		keeper_starts && [ "$(grep -c 'left out' "$bed_dir/keeper.err")" -eq 7 ] && grep -q 'line 5: left out: no metric\|line 4: left out' "$bed_dir/keeper.err" &&
+		at_keeper gets observe 200 '<snapshot>' '<snapshotreq/>' && bed_kill TERM keeper || { cat "$bed_dir/keeper.err" kept/probes; return 1; }
+	echo 'evspace mir probes 2' >other
+	cp before open && chmod 666 open
+	ln -s before link
+	for file in other open link; do
+		tap_says 2 "$file" evspace mir --listen "127.0.0.1:$((port + 1))" --certificate front --keep "$tap_dir/$file" || return
+	done
+	[ "$(cat other)" = 'evspace mir probes 2' ] && cmp before open
+}
+
+# Two that have the same certificate change one probe at once: each is answered, and it is as the last one had it.
+two_change_one_probe() {
+	local id i pids=
+
+	gets control 200 '<probe' "$(instr '')" && id=$(id_of) || return
+	for i in 1 2 3 4 5 6; do
+		for what in "<ctrlreq action='ACTIVATE'><probe id='$id'/><metric name='NET_SEND'/></ctrlreq>" "$(ctrl DEACTIVATE "$id")" "$(ctrl RESET "$id")" \
+			"<ctrlreq action='VALUE'><probe id='$id'/><metric name='CALLS'/></ctrlreq>"; do
+			curl -sS --max-time 60 --resolve "front:$port:127.0.0.1" --cacert "$EVSPACE_TLS/ca.pem" --cert "$EVSPACE_TLS/control.pem" \
+				--key "$EVSPACE_TLS/control.key" --data "$what" "https://front:$port/" >>changed 2>&1 &
+			pids+=" $!"
+		done
+	done
+	wait $pids
+	[ "$(grep -c '^<measurement' changed)" -eq 24 ] || { cat changed; return 1; }
+	gets control 200 '^<measurement' "<ctrlreq action='ACTIVATE'><probe id='$id'/><metric name='CALLS'/></ctrlreq>" || return
+	grew() { gets observe 200 '^<measurement value="[1-9]' "$(ctrl VALUE "$id")"; }
+	bed_until grew && gets control 200 '^<measurement' "$(ctrl REMOVE "$id")"
 }
 
 # Sixty at once, each answered with its own.
@@ -143,7 +212,8 @@ many_ask_at_once() {
 wrong_usage_is_said() {
 	tap_says 2 'no certificate\|No such file\|evspace-certs' evspace mir --listen 127.0.0.1:1 --certificate nobody &&
 		tap_says 2 "127.0.0.1:$port: Address already in use" evspace mir --listen "127.0.0.1:$port" --certificate front &&
-		tap_says 2 'evspace mir' evspace mir --listen nonsense --certificate front
+		tap_says 2 'evspace mir' evspace mir --listen nonsense --certificate front &&
+		tap_says 2 'are of --listen HOST:PORT' evspace mir --listen "unix:$tap_dir/mir" --keep x
 }
 
 it_ends_when_told() {
@@ -152,13 +222,16 @@ it_ends_when_told() {
 }
 
 bed_until blows || exit 99
-bed_start mir evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --lease 3s
+bed_start mir evspace mir --listen "127.0.0.1:$port" --certificate front --run wind
 bed_until ready mir || exit 99
 tap_case "roles and limits of certificates say what is answered" roles_say_what_is_answered
 tap_case "wrong certificates are refused" wrong_certificates_are_refused
 tap_case "wrong requests are answered, too large ones refused" wrong_requests_are_answered
 tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many_are_bounded
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
+tap_case "probes survive a restart" probes_survive_a_restart
+tap_case "two change one probe at once" at_keeper two_change_one_probe
+tap_case "damaged files of probes are not believed" damaged_files_are_not_believed
 tap_case "many ask at once" many_ask_at_once
 tap_case "wrong usage is said" wrong_usage_is_said
 tap_case "it ends when told" it_ends_when_told

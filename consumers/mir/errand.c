@@ -127,6 +127,7 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 			     .since_ns = clock_mono_ns(),
 			     .done = done,
 			     .arg = arg};
+	probes->changes += request_changes(request);
 	owner->errands++;
 	LIST_INSERT_HEAD(&errands->list, e, link);
 	if (request->n_faults == 0 && request->kind == MIR_INSTRREQ)

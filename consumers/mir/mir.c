@@ -11,13 +11,15 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
 #include "consumers/cli/options.h"
-#include "pathmap/base/config.h"
+#include "consumers/mir/access.h"
 #include "consumers/mir/https.h"
 #include "consumers/mir/metric.h"
 #include "consumers/mir/owner.h"
+#include "consumers/mir/probe-file.h"
 #include "consumers/mir/probing.h"
 #include "consumers/mir/request.h"
 #include "consumers/mir/tool.h"
+#include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -56,6 +58,8 @@ struct mir {
 	const char *deliver;	 /* the folder that destinations are below; NULL: none */
 	const char *listen;	 /* where tools connect; NULL: a file has all documents */
 	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
+	const char *keep;	 /* the file that has probes; NULL: none */
+	unsigned kept;		 /* of the changes of probes, these are in it */
 	uint64_t linger_ns;	 /* how long to go on after the last document */
 	mir_request_function *read;
 	struct probes probes; /* without a connection until one is needed */
@@ -87,6 +91,8 @@ static const struct option_row mir_rows[] = {
 	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, deliver),
 	 .help = "let requests have values written to files below this folder: destinations "
 		 "file://DIR/..."},
+	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keep),
+	 .help = "of HOST:PORT: keep probes in FILE, and begin with those that are there"},
 	{"linger", "TIME", OPTION_TIME, .at = offsetof(struct mir, linger_ns),
 	 .help = "deliver values for so long after the last document"},
 	{"wait", NULL, OPTION_ONE, .at = offsetof(struct mir, common.look.wait),
@@ -114,9 +120,7 @@ static struct mir_request *request_of_large(void)
 	return request;
 }
 
-/* Have it answered; what only looks at this host's files needs no agent. */
-static struct errand *request_ask(struct mir *mir, struct probe_owner *owner,
-				  struct mir_request *request, errand_done *done, void *arg)
+static void mir_connect(struct mir *mir)
 {
 	struct snapshots *s = &mir->probes.snapshots;
 
@@ -126,8 +130,16 @@ static struct errand *request_ask(struct mir *mir, struct probe_owner *owner,
 		evspace_disconnect(s->connection);
 		s->connection = NULL;
 	}
-	if (!s->connection && request->n_faults == 0 && request->kind != MIR_SIRREQ)
+	if (!s->connection)
 		s->connection = evspace_connect_on(mir->tools.base, &mir->common.look);
+}
+
+/* Have it answered; what only looks at this host's files needs no agent. */
+static struct errand *request_ask(struct mir *mir, struct probe_owner *owner,
+				  struct mir_request *request, errand_done *done, void *arg)
+{
+	if (request->n_faults == 0 && request->kind != MIR_SIRREQ)
+		mir_connect(mir);
 	return errand_new(&mir->errands, &mir->probes, owner, request, done, arg);
 }
 
@@ -153,51 +165,20 @@ static bool documents_ask(struct mir *mir)
 
 /* ---- tools elsewhere ---- */
 
-/* May the peer see the run that this is about? */
-static int limits_check(const struct mir *mir, const struct peer *peer, struct error *e)
-{
-	const struct limits *l = peer->limits;
-	const char *run = mir->common.look.run;
-
-	if (!(peer->roles & (ROLE_OBSERVE | ROLE_CONTROL)))
-		return errorf(e,
-			      "the role of %s is that of an agent; take a certificate of "
-			      "observe or control",
-			      peer->name);
-	if (!l)
-		return 0;
-	if (!limits_own_user(l->users, l->n_users))
-		return errorf(e, "the certificate of %s is for runs of other users", peer->name);
-	if (l->n_runs > 0 && (!run || !limits_run(l, run)))
-		return errorf(e,
-			      "the certificate of %s is for other runs; who started evspace mir "
-			      "says with --run which this is about",
-			      peer->name);
-	return 0;
-}
-
 /* Whose request it is; NULL with @e: it may not ask it. */
 static struct probe_owner *owner_of(struct mir *mir, const struct peer *peer,
 				    const struct mir_request *request, struct error *e)
 {
-	bool looks = request->n_faults > 0 || (request_only_looks(request) && !request->flush);
 	struct probe_owner *owner;
 
-	if (limits_check(mir, peer, e) < 0)
+	if (access_check(peer, request, mir->common.look.run, e) < 0)
 		return NULL;
-	if (!(peer->roles & ROLE_CONTROL)) {
-		if (looks)
-			return &mir->nobody;
-		errorf(e,
-		       "%s may observe: snapshots, structure, values; probes are changed with a "
-		       "certificate of control",
-		       peer->name);
-		return NULL;
-	}
+	if (!(peer->roles & ROLE_CONTROL))
+		return &mir->nobody;
 	owner = owner_find(&mir->owners, peer->name);
 	if (!owner)
 		errorf(e, "%u others have probes already; ask again later", OWNERS_MAX);
-	else if (!looks)
+	else if (request_changes(request))
 		fprintf(stderr, "evspace mir: audit: %s (%s): %s\n", peer->name, peer->where,
 			request->place.element);
 	return owner;
@@ -261,11 +242,24 @@ static void tools_leave(struct mir *mir, bool all)
 	}
 }
 
+static void probes_keep(struct mir *mir)
+{
+	struct error e;
+
+	if (!mir->keep || mir->kept == mir->probes.changes)
+		return;
+	mir->kept = mir->probes.changes;
+	if (probe_file_write(mir->keep, &mir->owners, &mir->probes, &e) < 0)
+		fprintf(stderr, "evspace mir: probes are not kept: %s\n", e.text);
+}
+
 /* Do what there is to do. Returns in how many ms there is more, -1: never. */
 static int mir_work(struct mir *mir)
 {
 	bool waits = probing_run(&mir->probes);
 
+	/* before whoever has made them is told */
+	probes_keep(mir);
 	waits |= errands_run(&mir->errands, &mir->probes);
 	waits |= snapshots_run(&mir->probes.snapshots);
 	/* for waves, and not for ever */
@@ -313,6 +307,7 @@ static void mir_run(struct mir *mir)
 		}
 		mir_wait(mir, more ? 0 : timeout_ms);
 	}
+	probes_keep(mir);
 }
 
 /* ---- begin and end ---- */
@@ -321,6 +316,11 @@ static void event_begin(struct event *event)
 {
 	if (!event || event_add(event, NULL) < 0)
 		abort();
+}
+
+static bool is_local(const char *address)
+{
+	return strncmp(address, "unix:", strlen("unix:")) == 0;
 }
 
 /* The certificate that tools see, which names this host. */
@@ -337,14 +337,24 @@ static struct tls *identity_load(const struct mir *mir, struct error *e)
 	return tls;
 }
 
+static int probes_restore(struct mir *mir, struct error *e)
+{
+	if (mir->keep && probe_file_read(mir->keep, &mir->owners, &mir->probes, mir->read, e) < 0)
+		return -1;
+	if (mir->probes.n > 0)
+		mir_connect(mir);
+	return 0;
+}
+
 static int mir_listen(struct mir *mir, struct error *e)
 {
-	bool local = strncmp(mir->listen, "unix:", strlen("unix:")) == 0;
+	bool local = is_local(mir->listen);
 	struct tls *tls = local ? NULL : identity_load(mir, e);
 
 	if (!local && !tls)
 		return -1;
-	mir->listener = tools_listen(mir->listen, e);
+	if (local || probes_restore(mir, e) == 0)
+		mir->listener = tools_listen(mir->listen, e);
 	if (mir->listener < 0) {
 		tls_free(tls);
 		return -1;
@@ -435,6 +445,10 @@ int mir_main(int argc, char **argv)
 	if (mir.catalogue) {
 		metric_catalogue(stdout);
 		return EXIT_FINE;
+	}
+	if ((mir.keep || mir.certificate) && (!mir.listen || is_local(mir.listen))) {
+		fputs("evspace mir: --keep and --certificate are of --listen HOST:PORT\n", stderr);
+		return EXIT_USAGE;
 	}
 	if ((mir.common.n_words == 0) != (mir.listen != NULL)) {
 		fputs("evspace mir: say which FILE, - for standard input, or where to --listen\n",

@@ -9,20 +9,13 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-struct named_owner {
-	struct probe_owner owner; /* first: its address is this one's */
-	LIST_ENTRY(named_owner) link;
-	uint64_t until_ns;
-	char *name;
-};
-
 struct probe_owner *owner_find(struct owners *owners, const char *name)
 {
 	struct named_owner *o;
 	unsigned n = 0;
 
 	LIST_FOREACH (o, &owners->list, link) {
-		if (strcmp(o->name, name) == 0)
+		if (strcmp(o->owner.name, name) == 0)
 			break;
 		n++;
 	}
@@ -30,7 +23,7 @@ struct probe_owner *owner_find(struct owners *owners, const char *name)
 		if (n >= OWNERS_MAX)
 			return NULL;
 		o = memory_new(1, sizeof(*o));
-		o->name = memory_copy(name);
+		o->owner.name = memory_copy(name);
 		LIST_INSERT_HEAD(&owners->list, o, link);
 	}
 	o->until_ns = clock_mono_ns() + owners->lease_ns;
@@ -53,7 +46,7 @@ int owners_run(struct owners *owners, struct probes *probes, bool all)
 		}
 		probing_leave(probes, &o->owner);
 		LIST_REMOVE(o, link);
-		free(o->name);
+		free(o->owner.name);
 		free(o);
 	}
 	return first == UINT64_MAX ? -1 : (int)((first - now) / 1000000 % 60000) + 1;

@@ -9,6 +9,12 @@
 /** Most of them at once. */
 #define OWNERS_MAX 64u
 
+struct named_owner {
+	struct probe_owner owner; /* first: its address is this one's */
+	LIST_ENTRY(named_owner) link;
+	uint64_t until_ns; /* when its lease is over */
+};
+
 /** All of them. Zeroed at first, but for the lease. */
 struct owners {
 	LIST_HEAD(, named_owner) list;

@@ -107,6 +107,7 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
 	}
 	probe->begins_ns = clock_mono_ns();
 	probe->errand = errand;
+	probe->again_ns = 0;
 	free(probe->why);
 	probe->why = NULL;
 }
@@ -136,6 +137,9 @@ static void probe_settle(struct probe *p)
 	p->why = memory_copy(views_trouble(p));
 	if (p->why) {
 		views_leave(p);
+		/* nobody has asked for it just now, who could be told */
+		if (p->errand == 0)
+			p->again_ns = clock_mono_ns() + PROBE_PATIENCE_NS;
 		return;
 	}
 	p->active = true;
@@ -151,9 +155,11 @@ bool probes_settle(struct probes *probes)
 	struct probe *p;
 
 	TAILQ_FOREACH (p, &probes->list, link) {
+		if (p->again_ns > 0 && now >= p->again_ns)
+			probe_begin(probes, p, 0);
 		if (p->begins_ns == 0)
 			continue;
-		if (probe_is_whole(p, p->begins_ns) || now - p->begins_ns >= PROBE_PATIENCE_NS)
+		if (probe_is_whole(p, p->begins_ns) || now >= p->begins_ns + PROBE_PATIENCE_NS)
 			probe_settle(p);
 		others |= p->begins_ns > 0;
 	}
@@ -164,7 +170,7 @@ void probe_end(struct probe *probe)
 {
 	views_leave(probe);
 	probe->active = false;
-	probe->begins_ns = probe->sample_ns = probe->deliver_ns = 0;
+	probe->begins_ns = probe->again_ns = probe->sample_ns = probe->deliver_ns = 0;
 }
 
 /* ---- definition ---- */
@@ -220,6 +226,16 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 	return p;
 }
 
+void probe_restore(struct probes *probes, struct probe *probe, unsigned number, bool flushed)
+{
+	snprintf(probe->id, sizeof(probe->id), "p%u", number);
+	if (number > probes->named)
+		probes->named = number;
+	probe->flushed = flushed;
+	if (flushed && probe->wanted)
+		probe->again_ns = clock_mono_ns();
+}
+
 bool probe_change(struct probes *probes, struct probe *probe, struct mir_request *request)
 {
 	struct mir_request *before = probe->defined;
@@ -263,5 +279,6 @@ void probe_free(struct probes *probes, struct probe *probe)
 		close(probe->fd);
 	TAILQ_REMOVE(&probes->list, probe, link);
 	probes->n--;
+	probes->changes++;
 	free(probe);
 }

@@ -15,8 +15,9 @@
 #include "consumers/mir/snapshot.h"
 #include "pathmap/base/hash.h"
 
-/** Most probes at once. */
-#define PROBES_MAX 1000u
+/** Most probes at once; and what no id reaches. */
+#define PROBES_MAX	 1000u
+#define PROBES_NAMED_MAX 4000000000u
 
 /** How long to wait for what has not come. */
 #define PROBE_PATIENCE_NS UINT64_C(5000000000)
@@ -39,6 +40,7 @@ struct probe_owner {
 	/** Gets values that have no destination: a document. NULL: there is no way to it. */
 	void (*deliver)(struct probe_owner *owner, const char *text, size_t n);
 	unsigned errands; /* that are under way */
+	char *name;	  /* by which it is known over several connections; NULL: it is one */
 };
 
 /** One metric of a probe. */
@@ -60,6 +62,7 @@ struct probe {
 	uint64_t begins_ns; /* since when it is to be active, and is not yet; 0: it is not to be */
 	unsigned errand;    /* that has it begin, by its number */
 	char *why;	    /* it could not begin; NULL: it could */
+	uint64_t again_ns;  /* when to try that again; 0: never */
 	bool measured;	    /* there is a value */
 	struct probe_series *series;
 	size_t n_series;
@@ -76,6 +79,7 @@ struct probes {
 	LIST_HEAD(, probe_view) views;
 	const char *folder; /* that destinations are below; NULL: none */
 	unsigned n, named;
+	unsigned changes; /* of what there is and how it is defined, so far */
 };
 
 /** Are values those of single executions of a region? Else they grow, and are looked at now and
@@ -85,6 +89,10 @@ bool probe_is_of_executions(const struct probe *probe);
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 			struct mir_request *request);
+
+/** It is the probe of that number that was there before: @flushed or not, and wanted, it begins
+ * when it can. */
+void probe_restore(struct probes *probes, struct probe *probe, unsigned number, bool flushed);
 
 /** Change it by a control request, or complain. Returns whether it has to begin anew. */
 bool probe_change(struct probes *probes, struct probe *probe, struct mir_request *request);

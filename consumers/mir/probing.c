@@ -126,6 +126,8 @@ int probing_timeout(const struct probes *probes)
 			next = p->sample_ns;
 		if (p->deliver_ns > now && p->deliver_ns < next)
 			next = p->deliver_ns;
+		if (p->again_ns > now && p->again_ns < next)
+			next = p->again_ns;
 	}
 	return next == UINT64_MAX ? -1 : (int)((next - now) / 1000000) + 1;
 }
@@ -149,5 +151,6 @@ void probing_leave(struct probes *probes, struct probe_owner *owner)
 		if (p->owner == owner)
 			probe_free(probes, p);
 	}
+	probes->changes++;
 	measuring_fini(&owner->defaults);
 }

@@ -16,22 +16,11 @@ struct mir_taking {
 	size_t *entities; /* of elements: their number among these, from 1; 0: none */
 };
 
-static const char *const functions[] = {[MIR_AVERAGE] = "AVERAGE",
-					[MIR_MAXIMUM] = "MAXIMUM",
-					[MIR_MINIMUM] = "MINIMUM",
-					[MIR_SUM] = "SUM",
-					[MIR_VARIANCE] = "VARIANCE"};
 static const char *const actions[] = {[MIR_VALUE] = "VALUE",
 				      [MIR_ACTIVATE] = "ACTIVATE",
 				      [MIR_DEACTIVATE] = "DEACTIVATE",
 				      [MIR_RESET] = "RESET",
 				      [MIR_REMOVE] = "REMOVE"};
-static const char *const levels[] = {[MIR_SITE] = "site",
-				     [MIR_NODE] = "node",
-				     [MIR_COMMUNICATOR] = "communicator",
-				     [MIR_PROCESS] = "process",
-				     [MIR_THREAD] = "thread"};
-
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
 
 /* The attribute's value, for the caller to free; NULL: it is not there. */
@@ -103,10 +92,10 @@ static void measuring_take(struct mir_taking *t, xmlNodePtr node)
 	m->duration = (uint64_t)duration;
 	m->destination = text_of(node, "destination");
 	for (xmlNodePtr a = xmlFirstElementChild(node); a; a = xmlNextElementSibling(a)) {
-		size_t i = word_of(a, "function", functions, COUNT(functions));
+		size_t i = word_of(a, "function", request_functions, MIR_FUNCTIONS);
 
 		m->aggregates = true;
-		if (i == COUNT(functions))
+		if (i == MIR_FUNCTIONS)
 			continue;
 		m->functions = memory_room(m->functions, m->n_functions, sizeof(*m->functions));
 		m->functions[m->n_functions++] = (enum mir_function)i;
@@ -155,8 +144,8 @@ static void element_take(struct mir_taking *t, xmlNodePtr node)
 		r->from = (struct mir_word){text_of(node, "from"), places_of(t->places, node)};
 		r->to = (struct mir_word){text_of(node, "to"), r->from.place};
 	} else {
-		for (size_t i = 0; i < COUNT(levels); i++)
-			if (strcmp(name, levels[i]) == 0)
+		for (size_t i = 0; i < MIR_LEVELS; i++)
+			if (strcmp(name, request_levels[i]) == 0)
 				entity_take(t, node, i);
 	}
 }

@@ -8,6 +8,17 @@
 
 #include "pathmap/base/memory.h"
 
+const char *const request_functions[MIR_FUNCTIONS] = {[MIR_AVERAGE] = "AVERAGE",
+						      [MIR_MAXIMUM] = "MAXIMUM",
+						      [MIR_MINIMUM] = "MINIMUM",
+						      [MIR_SUM] = "SUM",
+						      [MIR_VARIANCE] = "VARIANCE"};
+const char *const request_levels[MIR_LEVELS] = {[MIR_SITE] = "site",
+						[MIR_NODE] = "node",
+						[MIR_COMMUNICATOR] = "communicator",
+						[MIR_PROCESS] = "process",
+						[MIR_THREAD] = "thread"};
+
 void request_complain(struct mir_request *request, const struct mir_place *place,
 		      const char *format, ...)
 {
@@ -29,6 +40,11 @@ bool request_only_looks(const struct mir_request *r)
 		return true;
 	return r->kind == MIR_CTRLREQ && r->action == MIR_VALUE && r->n_metrics == 0 &&
 	       !r->measuring.said && r->n_entities == 0;
+}
+
+bool request_changes(const struct mir_request *r)
+{
+	return r->n_faults == 0 && (!request_only_looks(r) || r->flush);
 }
 
 static void words_free(struct mir_word *words, size_t n)

@@ -89,12 +89,19 @@ struct mir_request {
  * DTDs lack. Free it with request_free(). */
 typedef struct mir_request *mir_request_function(const char *text, size_t n, bool lenient);
 
+/** The words for them. */
+extern const char *const request_levels[MIR_LEVELS];
+extern const char *const request_functions[MIR_FUNCTIONS];
+
 /** Say what is wrong at @place, if there is room for more. */
 void request_complain(struct mir_request *request, const struct mir_place *place,
 		      const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/** Does it change no probe? A flush is no change of those that it names. */
+/** Does it change none of the probes that it names? */
 bool request_only_looks(const struct mir_request *request);
+
+/** Does it change any probe? */
+bool request_changes(const struct mir_request *request);
 
 /** Free it. */
 void request_free(struct mir_request *request);
