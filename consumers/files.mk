@@ -47,6 +47,7 @@ evspace_CPPFLAGS = $(libtree_la_CPPFLAGS) $(JANSSON_CFLAGS) -DPKGLIBDIR='"$(pkgl
 	-DPKGLIBEXECDIR='"$(pkglibexecdir)"'
 evspace_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS) $(EVENT_HTTPS_LIBS)
 include consumers/cli/files.mk
+include consumers/code/files.mk
 include consumers/colop/files.mk
 include consumers/deploy/files.mk
 include consumers/map/files.mk

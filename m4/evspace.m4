@@ -55,6 +55,31 @@ AC_DEFUN([EVSPACE_HAVE_CAIRO],
 PKG_CHECK_MODULES([CAIRO], [cairo cairo-svg cairo-png], [], [have_cairo=no])
 AM_CONDITIONAL([CAIRO], [test "$have_cairo" = yes])])
 
+# EVSPACE_HAVE_LIBCLANG
+# libclang may be there, for sources in `evspace mir`: set LIBCLANG_CFLAGS, LIBCLANG_LIBS and have_libclang. It has
+# no pkg-config file; Debian has each version in a folder of its own.
+AC_DEFUN([EVSPACE_HAVE_LIBCLANG],
+[AC_ARG_WITH([libclang],
+	[AS_HELP_STRING([--with-libclang=PREFIX],
+		[where libclang is (default: the newest /usr/lib/llvm-*, or /usr)])],
+	[], [with_libclang=`ls -d /usr/lib/llvm-*/include/clang-c 2>/dev/null | sed 's,/include/.*,,' | sort -V | tail -n 1`])
+AC_MSG_CHECKING([for libclang])
+LIBCLANG_CFLAGS="-I${with_libclang:-/usr}/include"
+LIBCLANG_LIBS="-L${with_libclang:-/usr}/lib -lclang"
+have_libclang=no
+evspace_save_cppflags=$CPPFLAGS evspace_save_libs=$LIBS
+CPPFLAGS="$CPPFLAGS $LIBCLANG_CFLAGS" LIBS="$LIBCLANG_LIBS $LIBS"
+AS_IF([test "x$with_libclang" != xno],
+	[AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <clang-c/Index.h>]], [[clang_createIndex(0, 0);]])],
+		[have_libclang=yes])])
+CPPFLAGS=$evspace_save_cppflags LIBS=$evspace_save_libs
+AC_MSG_RESULT([$have_libclang])
+AC_SUBST([LIBCLANG_CFLAGS])
+AC_SUBST([LIBCLANG_LIBS])
+# headers that come with compilers, as omp.h
+AC_SUBST([CC_INCLUDE], [`$CC -print-file-name=include`])
+AM_CONDITIONAL([LIBCLANG], [test "$have_libclang" = yes])])
+
 # EVSPACE_HAVE_LAPACKE
 # LAPACKE may be there, for the components of `evspace phase`: set LAPACKE_CFLAGS, LAPACKE_LIBS and have_lapacke.
 AC_DEFUN([EVSPACE_HAVE_LAPACKE],

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "consumers/deploy/discover.h"
+#include "consumers/cli/module.h"
 #include "consumers/cli/subprocess.h"
 #include "consumers/deploy/target.h"
 #include "pathmap/base/memory.h"
@@ -61,7 +62,7 @@ static void line_take(struct finding *f, const char *line, unsigned *hosts)
 
 static int machine_list(char **list, struct error *e)
 {
-	char *starter = target_starter(), *file = pvmd_file(), word[] = "list";
+	char *starter = module_program("pvm"), *file = pvmd_file(), word[] = "list";
 	char *argv[] = {starter, word, NULL};
 	int code = EXIT_FINE;
 	struct error why;

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "consumers/cli/module.h"
 #include "consumers/deploy/deploy-scripts.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pathmap.h"
@@ -190,22 +191,9 @@ static int common_init(struct targets *posts, const struct target_plan *plan, st
 	return rc;
 }
 
-char *target_starter(void)
-{
-	char self[PATH_MAX], *path;
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-	self[n > 0 ? n : 0] = '\0';
-	path = memory_format("%s-pvm", self);
-	if (access(path, R_OK) == 0)
-		return path;
-	free(path);
-	return memory_copy(PKGLIBEXECDIR "/evspace-pvm");
-}
-
 static int starter_init(struct targets *posts, struct error *e)
 {
-	char *path = target_starter();
+	char *path = module_program("pvm");
 	int rc = bundle_add(&posts->starter, "evspace-pvm", path, e);
 	free(path);
 	return rc;

@@ -98,10 +98,6 @@ void targets_fini(struct targets *posts);
 /** Bundles of one target. */
 #define TARGET_PARCELS 4
 
-/** The path of evspace-pvm: in the build tree of evspace, else where it is installed. For the
- * caller to free(). */
-char *target_starter(void);
-
 /** All bundles for this target; some may be NULL. */
 void target_parcels(const struct target *post, const struct bundle *all[TARGET_PARCELS]);
 

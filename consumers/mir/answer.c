@@ -2,8 +2,10 @@
 /* Answers of MIR as text: what stands for a character that XML has for itself, or not at all. */
 #include "consumers/mir/answer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
 
 /* One character, of @n bytes; 0: it is none. */
@@ -41,6 +43,20 @@ void answer_attribute(FILE *out, const char *name, const char *value)
 	fprintf(out, " %s=\"", name);
 	answer_text(out, value);
 	fputc('"', out);
+}
+
+void answer_comment(FILE *out, const char *what, const char *text)
+{
+	char *clean = memory_copy(text);
+
+	/* no "--" may be in a comment */
+	for (char *p = clean; *p; p++)
+		if (*p == '-' && (p[1] == '-' || !p[1]))
+			*p = '_';
+	fprintf(out, "<!-- %s: ", what);
+	answer_text(out, clean);
+	fputs(" -->", out);
+	free(clean);
 }
 
 void answer_errors(FILE *out, const struct mir_request *request)

@@ -13,6 +13,9 @@ void answer_text(FILE *out, const char *text);
 /** Write ` name="value"`. */
 void answer_attribute(FILE *out, const char *name, const char *value);
 
+/** Write a comment, for what the report has no element for: "what: text". */
+void answer_comment(FILE *out, const char *what, const char *text);
+
 /** Write an `errors` document: all that is wrong with @request. */
 void answer_errors(FILE *out, const struct mir_request *request);
 

@@ -272,7 +272,7 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sna
 	else if (r->kind == MIR_SNAPSHOTREQ)
 		snapshot_write(snapshot, r, out);
 	else if (r->kind == MIR_SIRREQ)
-		sir_answer(r, out);
+		sir_answer(r, probes->flags, out);
 	else if (r->kind == MIR_INSTRREQ)
 		instrumentation_end(e, probes, out);
 	else

@@ -42,7 +42,7 @@ static const char mir_help[] =
 	"  snapshotreq  sites (clusters), nodes, communicators, processes, threads\n"
 	"  instrreq     begins to measure what operations take, as a probe\n"
 	"  ctrlreq      values of probes; switches, changes and removes them\n"
-	"  sirreq       the functions of executables and libraries, by their DWARF\n";
+	"  sirreq       functions, loops, calls ... of sources; of executables, by DWARF\n";
 
 static const char mir_more[] =
 	"Exit code 1 if one of the answers says what is wrong.\n"
@@ -56,6 +56,7 @@ struct mir {
 	struct common common;
 	bool lenient, catalogue;
 	const char *deliver;	 /* the folder that destinations are below; NULL: none */
+	const char *flags;	 /* of the compiler; NULL: those of compile_commands.json */
 	const char *listen;	 /* where tools connect; NULL: a file has all documents */
 	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
 	const char *keep;	 /* the file that has probes; NULL: none */
@@ -91,6 +92,10 @@ static const struct option_row mir_rows[] = {
 	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, deliver),
 	 .help = "let requests have values written to files below this folder: destinations "
 		 "file://DIR/..."},
+	{"flags", "FLAGS", OPTION_TEXT, .at = offsetof(struct mir, flags),
+	 .help = "read sources in C and C++ as the compiler does with these (-I, -D, -std=, "
+		 "-fopenmp "
+		 "...), instead of compile_commands.json's"},
 	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keep),
 	 .help = "of HOST:PORT: keep probes in FILE, and begin with those that are there"},
 	{"linger", "TIME", OPTION_TIME, .at = offsetof(struct mir, linger_ns),
@@ -458,6 +463,7 @@ int mir_main(int argc, char **argv)
 	TAILQ_INIT(&mir.probes.list);
 	mir.probes.snapshots.options = &mir.common.look;
 	mir.probes.folder = mir.deliver;
+	mir.probes.flags = mir.flags;
 	base_make(&mir);
 	if (mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);

@@ -78,6 +78,7 @@ struct probes {
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
 	const char *folder; /* that destinations are below; NULL: none */
+	const char *flags;  /* how sources are compiled (code-read.h) */
 	unsigned n, named;
 	unsigned changes; /* of what there is and how it is defined, so far */
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SIR: the structure of a program, from the debugging information of its executable or libraries.
- */
+/* SIR: the structure of a program, from the debugging information of its executable or libraries,
+ * or from its sources. */
 #ifndef EVSPACE_SIR_H
 #define EVSPACE_SIR_H
 
@@ -8,7 +8,8 @@
 
 #include "consumers/mir/request.h"
 
-/** Write the document for all resources of @request, or complain. */
-void sir_answer(struct mir_request *request, FILE *out);
+/** Write the document for all resources of @request, or complain. @flags: how sources are compiled
+ * (code-read.h). */
+void sir_answer(struct mir_request *request, const char *flags, FILE *out);
 
 #endif

@@ -121,12 +121,8 @@ static void communicators_write(const struct snapshot *s, struct mir_writing *w)
 /* The report has no element for what is missing: whoever reads the document as text sees it. */
 static void missing_write(const struct snapshot *s, struct mir_writing *w)
 {
-	for (size_t i = 0; i < s->n_missing; i++) {
-		fputs("<!-- missing: ", w->out);
-		for (const char *p = s->missing[i]; *p; p++)
-			fputc(*p == '-' && (p[1] == '-' || !p[1]) ? '_' : *p, w->out);
-		fputs(" -->", w->out);
-	}
+	for (size_t i = 0; i < s->n_missing; i++)
+		answer_comment(w->out, "missing", s->missing[i]);
 }
 
 void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request, FILE *out)

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Flags that say how a source in C or C++ is to be read. */
+#ifndef EVSPACE_CLANG_FLAGS_H
+#define EVSPACE_CLANG_FLAGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct clang_flags {
+	char **words;
+	size_t n;
+	bool openmp;
+};
+
+/**
+ * Take the flags of @path: of @said (words between blanks; NULL: none), else of the nearest
+ * compile_commands.json, in a folder above it or in `build` there; and those that its headers may
+ * need in any case. Only what says which text is read is taken, nothing that makes libclang load or
+ * write anything.
+ */
+void clang_flags_take(struct clang_flags *flags, const char *path, const char *said);
+
+void clang_flags_fini(struct clang_flags *flags);
+
+#endif

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sources by their language: C and C++ by the program evspace-clang, Fortran by its statements. */
+#include "consumers/code/code-read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "consumers/cli/module.h"
+#include "consumers/cli/subprocess.h"
+#include "consumers/code/code-fortran.h"
+#include "pathmap/base/memory.h"
+
+/* How long a source may take. */
+#define SECONDS 60
+
+enum code_language { CODE_NONE, CODE_C, CODE_FIXED, CODE_FREE };
+
+static const struct {
+	const char *end;
+	enum code_language language;
+} ends[] = {{".c", CODE_C},	  {".h", CODE_C},	{".cc", CODE_C},     {".cpp", CODE_C},
+	    {".cxx", CODE_C},	  {".c++", CODE_C},	{".C", CODE_C},	     {".hh", CODE_C},
+	    {".hpp", CODE_C},	  {".hxx", CODE_C},	{".f", CODE_FIXED},  {".for", CODE_FIXED},
+	    {".ftn", CODE_FIXED}, {".f77", CODE_FIXED}, {".f90", CODE_FREE}, {".f95", CODE_FREE},
+	    {".f03", CODE_FREE},  {".f08", CODE_FREE},	{".f18", CODE_FREE}};
+
+static enum code_language language_of(const char *path)
+{
+	const char *end = strrchr(path, '.');
+
+	/* "F90" is "f90" with a preprocessor */
+	for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
+		if ((ends[i].language == CODE_C ? strcmp : strcasecmp)(end, ends[i].end) == 0)
+			return ends[i].language;
+	return CODE_NONE;
+}
+
+bool code_is_source(const char *path)
+{
+	return language_of(path) != CODE_NONE;
+}
+
+/* Does the line say a region that can be one of this text? */
+static bool region_take(struct code_text *code, char *line)
+{
+	struct code_region r = {.name = NULL};
+	int kind, closed, n = 0;
+
+	if (sscanf(line, "%d %u %u %zu %zu %zu %d %n", &kind, &r.line, &r.last, &r.begin, &r.end,
+		   &r.enter, &closed, &n) < 7 ||
+	    n == 0 || kind < 0 || kind >= CODE_KINDS || r.begin >= r.end || r.end > code->n ||
+	    r.enter > r.end || r.line == 0 || r.last < r.line)
+		return false;
+	r.kind = (enum code_kind)kind;
+	r.closed = closed;
+	r.name = line + n;
+	code_add(code, &r);
+	return true;
+}
+
+static int c_read(struct code_text *code, const char *flags, struct error *e)
+{
+	char *program = module_program("clang"), *text, *rest, *line;
+	char *argv[] = {program, code->path, (char *)flags, NULL};
+	int rc = -1;
+
+	if (access(program, X_OK) < 0) {
+		errorf(e,
+		       "this evspace was built without libclang (libclang-14-dev), or there is "
+		       "no %.300s; name an executable that was compiled with -g instead",
+		       program);
+	} else if ((text = subprocess_run(argv, SECONDS, e))) {
+		rc = 0;
+		for (rest = text; rc == 0 && (line = strsep(&rest, "\n"));) {
+			if (line[0] == '?' && !code->doubt)
+				code->doubt = memory_copy(line + strspn(line, "? "));
+			else if (line[0] && !region_take(code, line))
+				rc = errorf(e, "%.300s says no region: \"%.80s\"", program, line);
+		}
+		free(text);
+	}
+	free(program);
+	return rc;
+}
+
+static void fortran_read(struct code_text *code, const char *flags, bool fixed)
+{
+	if (flags && strstr(flags, "-ffree-form"))
+		fixed = false;
+	else if (flags && strstr(flags, "-ffixed-form"))
+		fixed = true;
+	code_fortran(code, fixed, !flags || strstr(flags, "-fopenmp"));
+}
+
+int code_read(struct code_text *code, const char *path, const char *flags, struct error *e)
+{
+	enum code_language language = language_of(path);
+
+	if (code_load(code, path, e) < 0)
+		return -1;
+	if (language != CODE_C) {
+		fortran_read(code, flags, language == CODE_FIXED);
+	} else if (c_read(code, flags, e) < 0) {
+		code_fini(code);
+		return -1;
+	}
+	code_settle(code);
+	return 0;
+}

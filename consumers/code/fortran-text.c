@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Lines of Fortran become statements. */
+#include "consumers/code/fortran-text.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+
+/* Fixed form: where a statement begins, and how long a line is. */
+#define STATEMENT 6
+#define LENGTH	  72
+
+/* How deep `#if` may be. */
+#define DEPTH_MAX 64
+
+/* A line, without its end. */
+struct fortran_line {
+	const char *text;
+	size_t n;
+	size_t end; /* behind it, in the source */
+};
+
+struct fortran_splitting {
+	struct fortran_text *to;
+	const struct code_text *code;
+	bool fixed;
+	/* the statement that lines may go on with */
+	struct fortran_statement now;
+	bool open;
+	size_t n, room;
+	char quote;   /* what ends the text in quotes that is open; 0: none */
+	bool goes_on; /* free form: the line ended with "&" */
+	/* `#if` */
+	unsigned depth;
+	bool left_out[DEPTH_MAX + 1], taken[DEPTH_MAX + 1];
+};
+
+/* ---- the statement ---- */
+
+static void letter_add(struct fortran_splitting *s, char c)
+{
+	if (s->n + 2 > s->room) {
+		s->room = 2 * s->room + 128;
+		s->now.text = realloc(s->now.text, s->room);
+		if (!s->now.text)
+			abort();
+	}
+	s->now.text[s->n++] = c;
+	s->now.text[s->n] = '\0';
+}
+
+static void statement_close(struct fortran_splitting *s)
+{
+	if (s->open && s->n > 0) {
+		s->to->statements = memory_room(s->to->statements, s->to->n, sizeof(s->now));
+		s->to->statements[s->to->n++] = s->now;
+	} else {
+		free(s->now.text);
+	}
+	s->now = (struct fortran_statement){.text = NULL};
+	s->open = s->goes_on = false;
+	s->n = s->room = 0;
+	s->quote = 0;
+}
+
+static void statement_open(struct fortran_splitting *s, size_t begin, unsigned line)
+{
+	statement_close(s);
+	s->open = true;
+	s->now.begin = begin;
+	s->now.line = line;
+}
+
+/* Another one in the same line. */
+static void statement_next(struct fortran_splitting *s)
+{
+	struct fortran_statement *one;
+	size_t begin = s->now.begin, end = s->now.end, before = s->to->n;
+	unsigned line = s->now.last, last = s->now.last;
+
+	s->now.shares = true;
+	statement_close(s);
+	one = s->to->n > before ? &s->to->statements[before] : NULL;
+	s->open = true;
+	s->now = (struct fortran_statement){.begin = begin, .end = end, .line = line, .last = last};
+	s->now.shares = one != NULL;
+}
+
+/* The @n letters of a line that belong to statements. */
+static void letters_take(struct fortran_splitting *s, const char *text, size_t n)
+{
+	size_t last = n;
+
+	while (last > 0 && isspace((unsigned char)text[last - 1]))
+		last--;
+	for (size_t i = 0; i < n; i++) {
+		char c = text[i];
+
+		if (s->quote) {
+			if (!s->fixed && c == '&' && i + 1 == last) {
+				s->goes_on = true;
+				return;
+			}
+			letter_add(s, c);
+			if (c == s->quote)
+				s->quote = 0;
+		} else if (c == '!') {
+			return;
+		} else if (c == '&' && !s->fixed) {
+			s->goes_on = true;
+		} else if (c == ';' && !s->now.directive) {
+			statement_next(s);
+		} else if (!isspace((unsigned char)c)) {
+			if (c == '"' || c == '\'')
+				s->quote = c;
+			letter_add(s, (char)tolower((unsigned char)c));
+		}
+	}
+}
+
+/* ---- lines ---- */
+
+static bool is_blank(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isspace((unsigned char)text[i]))
+			return text[i] == '!';
+	return true;
+}
+
+/* Behind the sentinel of a directive of OpenMP; 0: it is none. */
+static size_t directive_of(const struct fortran_line *line, bool fixed)
+{
+	size_t at = 0;
+
+	while (!fixed && at < line->n && isspace((unsigned char)line->text[at]))
+		at++;
+	if (line->n - at < 5 || strncasecmp(line->text + at + 1, "$omp", 4) != 0 ||
+	    !strchr(fixed ? "!cC*" : "!", line->text[at]))
+		return 0;
+	return at + 5;
+}
+
+static void label_take(struct fortran_splitting *s, const char **text, size_t *n)
+{
+	unsigned label = 0;
+
+	while (*n > 0 && (isdigit((unsigned char)**text) || isspace((unsigned char)**text))) {
+		if (isdigit((unsigned char)**text))
+			label = label * 10 + (unsigned)(**text - '0');
+		if (label > 99999)
+			break;
+		++*text;
+		--*n;
+	}
+	s->now.label = label;
+}
+
+static void free_take(struct fortran_splitting *s, const struct fortran_line *line, size_t begin,
+		      unsigned number)
+{
+	size_t directive = directive_of(line, false);
+	const char *text = line->text + directive;
+	size_t n = line->n - directive;
+
+	if (!directive && is_blank(text, n))
+		return;
+	if (!s->open || !s->goes_on || s->now.directive != (directive > 0)) {
+		statement_open(s, begin, number);
+		s->now.directive = directive > 0;
+		if (!directive)
+			label_take(s, &text, &n);
+	} else {
+		while (n > 0 && isspace((unsigned char)*text) && !s->quote)
+			text++, n--;
+		/* in quotes, it goes on behind the "&" */
+		for (size_t i = 0; i < n && (isspace((unsigned char)text[i]) || text[i] == '&');
+		     i++)
+			if (text[i] == '&') {
+				text += i + 1;
+				n -= i + 1;
+				break;
+			}
+	}
+	s->goes_on = false;
+	s->now.last = number;
+	s->now.end = line->end;
+	letters_take(s, text, n);
+}
+
+/* Where the statement's letters begin; whether the line goes on with the one before. */
+static size_t fixed_begin(const struct fortran_line *line, bool *goes_on)
+{
+	const char *tab = memchr(line->text, '\t', line->n < STATEMENT ? line->n : STATEMENT);
+	size_t at = tab ? (size_t)(tab - line->text) + 1 : STATEMENT;
+
+	if (!tab) {
+		*goes_on = line->n >= STATEMENT && line->text[STATEMENT - 1] != ' ' &&
+			   line->text[STATEMENT - 1] != '0';
+		return at < line->n ? at : line->n;
+	}
+	*goes_on = at < line->n && line->text[at] >= '1' && line->text[at] <= '9';
+	return *goes_on ? at + 1 : at;
+}
+
+static void fixed_take(struct fortran_splitting *s, const struct fortran_line *line, size_t begin,
+		       unsigned number)
+{
+	size_t directive = directive_of(line, true), at, n = line->n;
+	const char *label = line->text;
+	bool goes_on;
+
+	if (n == 0 || (!directive && (strchr("cC*!dD", line->text[0]) || is_blank(label, n))))
+		return;
+	at = fixed_begin(line, &goes_on);
+	if (n > LENGTH && !memchr(line->text, '\t', STATEMENT))
+		n = LENGTH;
+	if (!s->open || !goes_on || s->now.directive != (directive > 0)) {
+		size_t of_label = at < STATEMENT ? at : STATEMENT - 1;
+
+		statement_open(s, begin, number);
+		s->now.directive = directive > 0;
+		if (!directive && of_label > 0)
+			label_take(s, &label, &of_label);
+	}
+	s->now.last = number;
+	s->now.end = line->end;
+	if (at < n)
+		letters_take(s, line->text + at, n - at);
+}
+
+/* ---- `#if` ---- */
+
+static void condition_take(struct fortran_splitting *s, const struct fortran_line *line)
+{
+	char word[16] = "", value[16] = "";
+	char *text = memory_copy_bytes(line->text, line->n);
+	unsigned d;
+
+	(void)sscanf(text, "# %15[a-z] %15s", word, value);
+	free(text);
+	if (strcmp(word, "if") == 0 || strcmp(word, "ifdef") == 0 || strcmp(word, "ifndef") == 0) {
+		d = s->depth < DEPTH_MAX ? ++s->depth : s->depth;
+		s->taken[d] = strcmp(word, "if") != 0 || strcmp(value, "0") != 0;
+		s->left_out[d] = !s->taken[d];
+	} else if (s->depth > 0 && (strcmp(word, "else") == 0 || strcmp(word, "elif") == 0)) {
+		s->left_out[s->depth] = s->taken[s->depth];
+		s->taken[s->depth] = true;
+	} else if (s->depth > 0 && strcmp(word, "endif") == 0) {
+		s->depth--;
+	}
+}
+
+static bool is_left_out(const struct fortran_splitting *s)
+{
+	for (unsigned d = 1; d <= s->depth; d++)
+		if (s->left_out[d])
+			return true;
+	return false;
+}
+
+/* ---- all ---- */
+
+void fortran_text_split(struct fortran_text *text, const struct code_text *code, bool fixed)
+{
+	struct fortran_splitting s = {.to = text, .code = code, .fixed = fixed};
+	unsigned number = 1;
+	size_t next;
+
+	for (size_t at = 0; at < code->n; at = next, number++) {
+		const char *end = memchr(code->text + at, '\n', code->n - at);
+		struct fortran_line line = {.text = code->text + at};
+
+		next = end ? (size_t)(end - code->text) + 1 : code->n;
+		line.n = (end ? next - 1 : next) - at;
+		line.end = next;
+		if (line.n > 0 && line.text[line.n - 1] == '\r')
+			line.n--;
+		if (line.n > 0 && line.text[0] == '#')
+			condition_take(&s, &line);
+		else if (!is_left_out(&s) && fixed)
+			fixed_take(&s, &line, at, number);
+		else if (!is_left_out(&s))
+			free_take(&s, &line, at, number);
+	}
+	statement_close(&s);
+}
+
+void fortran_text_fini(struct fortran_text *text)
+{
+	for (size_t i = 0; i < text->n; i++)
+		free(text->statements[i].text);
+	free(text->statements);
+	*text = (struct fortran_text){.n = 0};
+}
+
+const char *fortran_closing(const char *at)
+{
+	unsigned depth = 0;
+	char quote = 0;
+
+	for (; *at; at++) {
+		if (quote)
+			quote = *at == quote ? 0 : quote;
+		else if (*at == '"' || *at == '\'')
+			quote = *at;
+		else if (*at == '(')
+			depth++;
+		else if (*at == ')' && --depth == 0)
+			return at + 1;
+	}
+	return NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements of Fortran, in fixed and free form. */
+#ifndef EVSPACE_FORTRAN_TEXT_H
+#define EVSPACE_FORTRAN_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "consumers/code/code.h"
+
+struct fortran_statement {
+	size_t begin, end;   /* its lines in the text, all of them */
+	unsigned line, last; /* their numbers */
+	unsigned label;	     /* 0: none */
+	bool directive;	     /* of OpenMP: behind "!$omp" */
+	bool shares;	     /* there are others in its lines */
+	char *text;	     /* without blanks, in lower case; what is in quotes is as it is */
+};
+
+struct fortran_text {
+	struct fortran_statement *statements;
+	size_t n;
+};
+
+/** Split a source into statements: without comments, with what lines go on with, and of `#if` the
+ * first part, or the second of `#if 0`. */
+void fortran_text_split(struct fortran_text *text, const struct code_text *code, bool fixed);
+
+void fortran_text_fini(struct fortran_text *text);
+
+/** Behind the ")" that belongs to the "(" at @at; NULL: there is none. */
+const char *fortran_closing(const char *at);
+
+#endif
