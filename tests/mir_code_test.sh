@@ -302,8 +302,8 @@ fortran_by_hand() {
 fortran_ids_of_dwarf() {
 	local options=()
 
-	cp "$top_srcdir/tests/apps/pvm_fortran.f" . && gfortran -g -O0 -c -I/usr/include -o pvm.o "$tap_dir/pvm_fortran.f" && sir "$tap_dir/pvm_fortran.f" && regions subprogram '{id} {name}' >of_source &&
-		[ -s of_source ] && sir "$tap_dir/pvm.o" && regions subprogram '{id} {name}' | grep -v ' main$' | diff of_source -
+	cp "$top_srcdir/tests/apps/pvm_fortran.f" . && gfortran -g -O0 -shared -fPIC -std=legacy -I/usr/include -o pvm.so "$tap_dir/pvm_fortran.f" && sir "$tap_dir/pvm_fortran.f" && regions subprogram '{id} {name}' >of_source &&
+		[ -s of_source ] && sir "$tap_dir/pvm.so" && regions subprogram '{id} {name}' | grep -v ' main$' | diff of_source -
 }
 
 # Bytes changed at random.

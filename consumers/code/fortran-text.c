@@ -77,16 +77,16 @@ static void statement_open(struct fortran_splitting *s, size_t begin, unsigned l
 /* Another one in the same line. */
 static void statement_next(struct fortran_splitting *s)
 {
-	struct fortran_statement *one;
-	size_t begin = s->now.begin, end = s->now.end, before = s->to->n;
-	unsigned line = s->now.last, last = s->now.last;
+	const struct fortran_statement same = {.begin = s->now.begin,
+					       .end = s->now.end,
+					       .line = s->now.last,
+					       .last = s->now.last,
+					       .shares = true};
 
 	s->now.shares = true;
 	statement_close(s);
-	one = s->to->n > before ? &s->to->statements[before] : NULL;
 	s->open = true;
-	s->now = (struct fortran_statement){.begin = begin, .end = end, .line = line, .last = last};
-	s->now.shares = one != NULL;
+	s->now = same;
 }
 
 /* The @n letters of a line that belong to statements. */
