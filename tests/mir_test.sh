@@ -234,6 +234,53 @@ instr() {
 	ask "<instrreq activated=\"true\" flush=\"true\">$1</instrreq>" '^<probe id="p[0-9]+"/>$'
 }
 
+# Regions of evspace.h: a probe says what the program's own clock says, and another name's executions are no part of it.
+regions_are_measured() {
+	cat >regions.c <<-'EOF'
+		#include <mpi.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		#include "evspace.h"
+		int main(int argc, char **argv)
+		{
+			double took = 0;
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < 7; i++) {
+				double begin = MPI_Wtime();
+				evspace_region("slee<p", EVSPACE_BEGIN);
+				usleep(10000);
+				evspace_region("slee<p", EVSPACE_END);
+				took += MPI_Wtime() - begin;
+				evspace_region("MPI_Barrier", EVSPACE_BEGIN);
+				evspace_region("MPI_Barrier", EVSPACE_END);
+			}
+			printf("took %f\n", took * 1000);
+			return MPI_Finalize();
+		}
+	EOF
+	mpicc -I"$top_srcdir/node-agent/collect/core" -o regions regions.c -ldl && asks --wait --run regions &&
+		instr '<codeRegion from="user:slee&lt;p"/><metric name="WC_TIME"/><metric name="CALLS"/><measuring><aggregate function="SUM"/></measuring>' &&
+		instr '<codeRegion from="user:slee&lt;p"/><metric name="WC_TIME"/><process id="?"/>' &&
+		instr '<codeRegion from="user:MPI_Barrier"/><metric name="CALLS"/><measuring interval="20"/><process id="/local/vm/rank0"/>' &&
+		instr '<codeRegion from="user:nobody"/><metric name="CALLS"/><measuring interval="20"/><process id="/local/vm/rank0"/>' &&
+		ask '<instrreq><codeRegion from="user:a"/><metric name="NET_SEND"/></instrreq>' 'NET_SEND is not that of a region of the program; WC_TIME and CALLS are' &&
+		ask '<instrreq><codeRegion from="user:"/><metric name="CALLS"/></instrreq>' 'no region .user:.*user: and the name of a region of evspace.h' || return
+	bed_start regions evspace run --run regions -- mpirun -np 1 "$tap_dir/regions"
+	bed_wait regions && bed_ended regions 0 || return
+	for id in 1 2 3 4; do
+		value "p$id" || return
+		echo "$answer" >"value-$id"
+	done
+	asks_end && /usr/bin/python3 - "$(cat "$bed_dir/regions.out")" <<-'EOF'
+		import re, sys, xml.etree.ElementTree as ET
+		took = float(re.search('took ([0-9.]+)', sys.argv[1]).group(1))
+		values = [[float(m.get('value')) for m in ET.parse('value-%d' % i).iter('measurement') if m.get('value')] for i in (1, 2, 3, 4)]
+		assert 70 <= values[0][0] <= took and values[0][1] == 7, (values, took)
+		assert len(values[1]) == 1 and 10 <= values[1][0] <= took - 60, (values, took)
+		assert values[2:] == [[7], [0]], values
+	EOF
+}
+
 # What probes say of a whole program, which begins after them, is what its events say.
 measured_is_what_happened() {
 	local node each='<measuring><aggregate function="SUM"/><aggregate function="MAXIMUM"/><aggregate function="MINIMUM"/><aggregate function="AVERAGE"/><aggregate function="VARIANCE"/></measuring>'
@@ -439,6 +486,7 @@ tap_memory "documents that are too large are refused in little memory" large_one
 tap_case "a run that is not there is said" no_run_is_said
 bed_kill INT stuck
 tap_case "values of probes are what events say" measured_is_what_happened
+tap_case "regions that a program says itself are measured by their names" regions_are_measured
 tap_case "wrong usage is said" wrong_usage_is_said
 wind_begins || exit 99
 tap_case "probes wait for a flush, are switched, reset, changed and removed" probes_are_controlled

@@ -13,6 +13,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
 
+/* What the name of a region of evspace.h has before it, as that may be one of an operation. */
+#define REGION_USER "user:"
+
 /* ---- put together ---- */
 
 void measuring_fini(struct mir_measuring *measuring)
@@ -83,6 +86,14 @@ bool probe_is_of_executions(const struct probe *probe)
 	return probe->defined->from.text && probe->defined->measuring.interval == 0;
 }
 
+const char *probe_label(const struct probe *probe)
+{
+	const char *region = probe->defined->from.text;
+	const size_t n = strlen(REGION_USER);
+
+	return region && strncmp(region, REGION_USER, n) == 0 && region[n] ? region + n : NULL;
+}
+
 static void region_check(struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;
@@ -95,13 +106,15 @@ static void region_check(struct probe *p, struct mir_request *r)
 		request_complain(r, &d->from.place,
 				 "a region that begins in one place and ends in another is not "
 				 "measured yet; say the same for both, or from alone");
-	p->op = op_find(d->from.text);
+	p->op = op_find(probe_label(p) ? "evspace_region" : d->from.text);
 	p->channel = p->op ? -1 : channel_find(d->from.text);
 	if (!p->op &&
 	    (p->channel < 0 || p->channel >= CHANNEL_PROGRAMS || p->channel == CHANNEL_COMPLETION))
 		request_complain(r, &d->from.place,
 				 "no region \"%.80s\"; write an operation, as MPI_Send, or a group "
-				 "of them: p2p, collective, wait, comm, env, rma, io, pack",
+				 "of them: p2p, collective, wait, comm, env, rma, io, pack; or "
+				 "user: and the "
+				 "name of a region of evspace.h",
 				 d->from.text);
 }
 
@@ -126,6 +139,11 @@ static void metrics_check(const struct probe *p, struct mir_request *r)
 		else if (m->regions && !d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s is that of a region; add a codeRegion", m->name);
+		else if (probe_label(p) && m->parts[0].ops)
+			request_complain(
+				r, &d->metrics[i].place,
+				"%s is not that of a region of the program; WC_TIME and CALLS are",
+				m->name);
 		else if (m->what == METRIC_THREADS && d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s has no region; leave the codeRegion out", m->name);

@@ -67,6 +67,16 @@ static bool is_meant(const struct probe *p, const struct metric_part *part, cons
 	return !part->ops || is_listed(part->ops, name);
 }
 
+/* Is it one of the region that the probe is of, if it is of one? */
+static bool is_labelled(const struct probe *p, const struct probe_view *v,
+			const struct evspace_event *event)
+{
+	const char *wanted = probe_label(p);
+	const char *label = wanted && event ? evspace_label(v->client, event->seq_or_tag) : NULL;
+
+	return !wanted || (label && strcmp(label, wanted) == 0);
+}
+
 /* A total of some calls. */
 static void total_add(struct probe_series *s, const struct evspace_total *t)
 {
@@ -90,13 +100,18 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 	const char *end = strrchr(ev->name, '/');
 	char *name = memory_copy_bytes(ev->name, end ? (size_t)(end - ev->name) : 0);
 	struct probe_cell *c = probe_cell_of(s, ev->comm, name);
+	double value = 1;
+	struct probe_stat one;
 
+	if (s->metric->what == METRIC_DURATION)
+		value = (double)(ev->end_ns - ev->start_ns) / NS_PER_MS;
+	else if (s->metric->what == METRIC_BYTES)
+		value = (double)ev->bytes;
+	one = probe_stat_of(value);
+	probe_stat_merge(&c->stat, &one);
 	if (ev->end_ns >= c->last_ns) {
 		c->last_ns = ev->end_ns;
-		c->last = s->metric->what == METRIC_DURATION
-				  ? (double)(ev->end_ns - ev->start_ns) / NS_PER_MS
-			  : s->metric->what == METRIC_BYTES ? (double)ev->bytes
-							    : 1;
+		c->last = value;
 	}
 	free(name);
 }
@@ -121,7 +136,7 @@ static void record_take(struct probe_view *v, const struct evspace_total *total,
 			const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
 
 			if (!p->active || s->views[i % METRIC_PARTS] != v ||
-			    !is_meant(p, part, name, op) ||
+			    !is_meant(p, part, name, op) || !is_labelled(p, v, event) ||
 			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
 				continue;
 			if (total)

@@ -62,12 +62,14 @@ static uint64_t due_after(uint64_t ms)
 }
 
 /* The view that has what a part of a metric needs, which all probes share: totals by operation, or
- * all calls where the last one counts. A consumer has few views of its own, and `events` is none of
- * them. */
+ * all calls where the last one counts; no total knows names of regions, so these come one by one. A
+ * consumer has few views of its own, and `events` is none of them. */
 static void definition_write(char *text, size_t room, const struct probe *p, const struct metric *m,
 			     const struct metric_part *part)
 {
-	if (probe_is_of_executions(p) && p->defined->measuring.n_functions == 0)
+	if (probe_label(p))
+		snprintf(text, room, "read stream; element filter channel=user");
+	else if (probe_is_of_executions(p) && p->defined->measuring.n_functions == 0)
 		snprintf(text, room, PROBE_VIEW_CALLS);
 	else
 		snprintf(text, room,

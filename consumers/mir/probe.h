@@ -58,6 +58,7 @@ struct probe {
 	struct mir_request *defined; /* what all requests have said of it */
 	uint16_t op;		     /* its region: an operation; 0: none */
 	int channel;		     /* or a group of them; -1: none */
+	const char *label; /* of those, the region of evspace.h with this name; NULL: all */
 	bool flushed, wanted, active;
 	uint64_t begins_ns; /* since when it is to be active, and is not yet; 0: it is not to be */
 	unsigned errand;    /* that has it begin, by its number */
@@ -86,6 +87,9 @@ struct probes {
 /** Are values those of single executions of a region? Else they grow, and are looked at now and
  * then. */
 bool probe_is_of_executions(const struct probe *probe);
+
+/** The name of the region of evspace.h that it is of; NULL: of none, or of all. */
+const char *probe_label(const struct probe *probe);
 
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
