@@ -264,7 +264,7 @@ regions_are_measured() {
 		instr '<codeRegion from="user:MPI_Barrier"/><metric name="CALLS"/><measuring interval="20"/><process id="/local/vm/rank0"/>' &&
 		instr '<codeRegion from="user:nobody"/><metric name="CALLS"/><measuring interval="20"/><process id="/local/vm/rank0"/>' &&
 		ask '<instrreq><codeRegion from="user:a"/><metric name="NET_SEND"/></instrreq>' 'NET_SEND is not that of a region of the program; WC_TIME and CALLS are' &&
-		ask '<instrreq><codeRegion from="user:"/><metric name="CALLS"/></instrreq>' 'no region .user:.*user: and the name of a region of evspace.h' || return
+		ask '<instrreq><codeRegion from="user:"/><metric name="CALLS"/></instrreq>' 'no region .quot;user:.*user: and the name of a region of evspace.h' || return
 	bed_start regions evspace run --run regions -- mpirun -np 1 "$tap_dir/regions"
 	bed_wait regions && bed_ended regions 0 || return
 	for id in 1 2 3 4; do
