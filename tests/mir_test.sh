@@ -398,6 +398,46 @@ threads_are_counted() {
 		asks_end || { echo "$answer"; return 1; }
 }
 
+# ran FILE FIELD: what the kernel's FILE of all threads of the program says, summed: field FIELD, or the one behind that word.
+ran() {
+	local pid
+
+	for pid in $(pgrep -x windtunnel); do
+		cat /proc/"$pid"/$1
+	done | awk -v field="$2" 'field + 0 > 0 { n += $field } $1 == field { n += $2 } END { printf "%.0f\n", n }'
+}
+
+has_run_on() {
+	[ $(($(ran 'task/*/schedstat' 1) - $1)) -gt 50000000 ]
+}
+
+# lies VALUE LEAST MOST: in between; VALUE in ms, the others in ns, to 1 us.
+lies() {
+	awk -v v="$1" -v least="$2" -v most="$3" 'BEGIN { exit !(v * 1e6 >= least - 1e3 && v * 1e6 <= most + 1e3) }' || { echo "$1 ms: not in $2 .. $3 ns"; return 1; }
+}
+
+# It lies between what was used from after the begin until before the value, and from before until after. RESET forgets; nothing is added when inactive.
+time_is_the_kernels() {
+	local a b c d
+
+	asks --run wind && a=$(ran 'task/*/schedstat' 1) && instr '<metric name="CPU_TIME"/><site id="/local"/>' && b=$(ran 'task/*/schedstat' 1) &&
+		bed_until has_run_on "$b" && c=$(ran 'task/*/schedstat' 1) && value p1 && d=$(ran 'task/*/schedstat' 1) &&
+		lies "$(number)" $((c - b)) $((d - a)) && a=$(ran 'task/*/schedstat' 1) && value p1 RESET && value p1 && d=$(ran 'task/*/schedstat' 1) &&
+		lies "$(number)" 0 $((d - a)) && value p1 DEACTIVATE && value p1 && a=$(number) && b=$(ran 'task/*/schedstat' 1) &&
+		bed_until has_run_on "$b" && value p1 && [ "$(number)" = "$a" ] && asks_end || { echo "$answer"; return 1; }
+}
+
+waits_and_memory_are_the_kernels() {
+	local a b d id=p1
+
+	asks --run wind && a=$(ran 'task/*/status' voluntary_ctxt_switches:) && instr '<metric name="BLOCKED_COUNT"/><site id="/local"/>' &&
+		bed_until grows && d=$(ran 'task/*/status' voluntary_ctxt_switches:) && [ "$(number)" -le $((d - a)) ] &&
+		instr '<metric name="HEAP_MEM_USAGE"/><metric name="NON_HEAP_MEM_USAGE"/><site id="/local"/>' && value p2 && a=$(ran status RssAnon:) && b=$(ran status RssFile:) &&
+		awk -v heap="$a" -v other="$b" -F'value="' '{ split($2, x, "\""); split($3, y, "\""); exit !(x[1] > heap * 512 && x[1] < heap * 2048 && y[1] > other * 512) }' <<<"$answer" &&
+		instr '<metric name="CPU_TIME"/><metric name="BLOCKED_TIME"/><thread id="?"/>' && value p3 && grep -q '/rank0/t0"' <<<"$answer" && grep -q '/rank1/others"' <<<"$answer" &&
+		asks_end || { echo "$answer"; return 1; }
+}
+
 # One thread of each process calls it. "?": those who do have a value; "*": all, of whoever has called it last.
 all_are_not_those_who_execute() {
 	local region='<codeRegion from="MPI_Allreduce"/><metric name="WC_TIME"/>'
@@ -447,11 +487,11 @@ destinations_are_below_a_folder() {
 }
 
 wrong_probes_are_refused() {
-	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'BLOCKED_COUNT: .*--catalogue' 'add a codeRegion' \
+	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'GC_COUNT: .*--catalogue' 'add a codeRegion' \
 		'no region &quot;c1&quot;' 'not measured yet; say the same' 'take it from a snapshot' 'no traces of events' 'no metric; write one' \
-		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone'
+		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'CPU_TIME has no region' 'HEAP_MEM_USAGE is not that of a thread' 'CPU_TIME is not that of a communicator'
 		<instrreq><metric name="FOO"/></instrreq>
-		<instrreq><metric name="BLOCKED_COUNT"/></instrreq>
+		<instrreq><metric name="GC_COUNT"/></instrreq>
 		<instrreq><metric name="WC_TIME"/></instrreq>
 		<instrreq><codeRegion from="c1"/><metric name="WC_TIME"/></instrreq>
 		<instrreq><codeRegion from="p2p" to="wait"/><metric name="WC_TIME"/></instrreq>
@@ -461,6 +501,9 @@ wrong_probes_are_refused() {
 		<ctrlreq action="VALUE"><probe id="p9"/></ctrlreq>
 		<instrreq><metric name="CALLS"/><measuring interval="99999999999999999999"/></instrreq>
 		<instrreq><codeRegion from="p2p"/><metric name="CALLS"/><thread id="*"/></instrreq>
+		<instrreq><codeRegion from="p2p"/><metric name="CPU_TIME"/></instrreq>
+		<instrreq><metric name="HEAP_MEM_USAGE"/><thread id="?"/></instrreq>
+		<instrreq><metric name="CPU_TIME"/><communicator id="?"/></instrreq>
 	EOF
 }
 
@@ -491,6 +534,8 @@ tap_case "wrong usage is said" wrong_usage_is_said
 wind_begins || exit 99
 tap_case "probes wait for a flush, are switched, reset, changed and removed" probes_are_controlled
 tap_case "the report's example: threads of the processes of a communicator" threads_are_counted
+tap_case "processor time is what the kernel has counted" time_is_the_kernels
+tap_case "waits and memory are what the kernel has counted" waits_and_memory_are_the_kernels
 tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
 tap_case "values are delivered to files" values_are_delivered
 tap_case "destinations are below the folder that was said" destinations_are_below_a_folder

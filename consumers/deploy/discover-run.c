@@ -141,7 +141,7 @@ int discover_segments(struct finding *f, const char *run, struct error *e)
 		f->missing =
 			": name an agent that reaches all its hosts (--connect), or wait until "
 			"all have begun; what has ended long ago may have been removed";
-		process_tables_init(&process_tables, &store, NULL, chosen);
+		process_tables_init(&process_tables, &store, NULL, chosen, false);
 		for (size_t i = 0; i < process_tables.n; i++)
 			process_take(f, process_tables.processes[i],
 				     process_tables.processes[i]->host);

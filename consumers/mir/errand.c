@@ -171,41 +171,38 @@ static bool probes_are_whole(const struct errand *e, struct probes *probes)
 	return true;
 }
 
-/* Whether a snapshot is needed, and with stacks. */
-static bool errand_looks(const struct errand *e, struct probes *probes, bool *stacks)
+static struct sources_need errand_need(const struct errand *e, struct probes *probes)
 {
 	const struct mir_request *r = e->request;
+	struct sources_need need = {.snapshot = r->kind == MIR_SNAPSHOTREQ, .stacks = r->stack > 0};
 
-	*stacks = r->stack > 0;
-	if (r->kind == MIR_SNAPSHOTREQ)
-		return true;
-	if (r->kind != MIR_CTRLREQ || r->action != MIR_VALUE)
-		return false;
+	if (r->kind != MIR_CTRLREQ || r->action == MIR_ACTIVATE || r->action == MIR_REMOVE)
+		return need;
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct probe *p = probe_find(probes, r->probes[i].text);
 
-		if (p && probe_value_needs_snapshot(p))
-			return true;
+		if (!p || !probe_value_is_taken(p))
+			continue;
+		need.snapshot |= r->action == MIR_VALUE && probe_needs_snapshot(p);
+		/* also where it begins again, and ends */
+		need.usages |= probe_uses(p);
 	}
-	return false;
+	return need;
 }
 
-/* Is there something to wait for? *@snapshot is what it needs of one. */
-static bool errand_waits(const struct errand *e, struct probes *probes,
-			 const struct snapshot **snapshot)
+/* Is there something to wait for? *@sources are what it needs. */
+static bool errand_waits(const struct errand *e, struct probes *probes, struct sources *sources)
 {
-	bool stacks;
+	struct sources_need need;
 
-	*snapshot = NULL;
+	*sources = (struct sources){NULL, NULL};
 	if (e->request->n_faults > 0)
 		return false;
 	if (probes_begin(e, probes) ||
 	    (e->request->kind == MIR_CTRLREQ && !probes_are_whole(e, probes)))
 		return true;
-	if (!errand_looks(e, probes, &stacks))
-		return false;
-	*snapshot = snapshots_since(&probes->snapshots, e->since_ns, stacks);
-	return !*snapshot;
+	need = errand_need(e, probes);
+	return !sources_since(probes, &need, e->since_ns, sources);
 }
 
 /* ---- answered ---- */
@@ -236,7 +233,15 @@ static void instrumentation_end(struct errand *e, struct probes *probes, FILE *o
 		fputs("<measurement/>\n", out);
 }
 
-static void control_end(struct errand *e, struct probes *probes, const struct snapshot *snapshot,
+static void probe_stop(struct probe *p, const struct sources *sources)
+{
+	/* what it has come to */
+	if (sources->usages && probe_value_is_taken(p))
+		probe_sample(p, sources);
+	probe_end(p);
+}
+
+static void control_end(struct errand *e, struct probes *probes, const struct sources *sources,
 			FILE *out)
 {
 	struct mir_request *r = e->request;
@@ -247,39 +252,40 @@ static void control_end(struct errand *e, struct probes *probes, const struct sn
 		some[i] = probe_named(e, probes, i);
 	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++) {
 		if (r->action == MIR_RESET)
-			probe_reset(some[i]);
+			probe_reset(some[i], sources->usages);
 		else if (r->action == MIR_DEACTIVATE)
-			probe_end(some[i]);
+			probe_stop(some[i], sources);
 		else if (r->action == MIR_REMOVE)
 			probe_free(probes, some[i]);
 	}
 	if (r->n_faults == 0 && r->action == MIR_VALUE)
-		probe_values_write(some, r->n_probes, snapshot, out);
+		probe_values_write(some, r->n_probes, sources, out);
 	else if (r->n_faults == 0)
 		fputs("<measurement/>\n", out);
 	free(some);
 }
 
-static void errand_end(struct errand *e, struct probes *probes, const struct snapshot *snapshot,
+static void errand_end(struct errand *e, struct probes *probes, const struct sources *sources,
 		       FILE *out)
 {
 	struct mir_request *r = e->request;
+	const char *why = sources_trouble(sources);
 
-	if (r->n_faults == 0 && snapshot && snapshot->why)
-		request_complain(r, &r->place, "no answer: %s", snapshot->why);
+	if (r->n_faults == 0 && why)
+		request_complain(r, &r->place, "no answer: %s", why);
 	if (r->n_faults > 0)
 		; /* all is said */
 	else if (r->kind == MIR_SNAPSHOTREQ)
-		snapshot_write(snapshot, r, out);
+		snapshot_write(sources->snapshot, r, out);
 	else if (r->kind == MIR_SIRREQ)
 		sir_answer(r, probes->flags, out);
 	else if (r->kind == MIR_INSTRREQ)
 		instrumentation_end(e, probes, out);
 	else
-		control_end(e, probes, snapshot, out);
+		control_end(e, probes, sources, out);
 }
 
-static void errand_answer(struct errand *e, struct probes *probes, const struct snapshot *snapshot)
+static void errand_answer(struct errand *e, struct probes *probes, const struct sources *sources)
 {
 	char *text = NULL;
 	size_t n;
@@ -288,7 +294,7 @@ static void errand_answer(struct errand *e, struct probes *probes, const struct 
 
 	if (!out)
 		abort();
-	errand_end(e, probes, snapshot, out);
+	errand_end(e, probes, sources, out);
 	wrong = e->request->n_faults > 0;
 	if (wrong)
 		answer_errors(out, e->request);
@@ -301,13 +307,13 @@ static void errand_answer(struct errand *e, struct probes *probes, const struct 
 
 bool errands_run(struct errands *errands, struct probes *probes)
 {
-	const struct snapshot *snapshot;
+	struct sources sources;
 	struct errand *e, *next;
 
 	for (e = LIST_FIRST(&errands->list); e; e = next) {
 		next = LIST_NEXT(e, link);
-		if (!errand_waits(e, probes, &snapshot))
-			errand_answer(e, probes, snapshot);
+		if (!errand_waits(e, probes, &sources))
+			errand_answer(e, probes, &sources);
 	}
 	return !LIST_EMPTY(&errands->list);
 }

@@ -17,7 +17,10 @@
 	"MPI_Isendrecv|MPI_Isendrecv_replace"
 
 #define TOTALS "five waves a second while active, of totals; of all calls for single executions"
-#define JAVA   "of Java's virtual machine: EventSpace watches MPI and PVM"
+#define ACCOUNTS                                                                                 \
+	"when it is asked for, four files in /proc for each process and three for each thread, " \
+	"256 of a process at most"
+#define JAVA "of Java's virtual machine: EventSpace watches MPI and PVM"
 
 static const struct metric metrics[] = {
 	{"WC_TIME", "ms", METRIC_DURATION, ALL, true,
@@ -90,28 +93,46 @@ static const struct metric metrics[] = {
 	 "a wave when it is asked for"},
 	{"CPU_TIME",
 	 "ms",
-	 METRIC_NONE,
+	 METRIC_RAN,
 	 {{"", false}},
 	 0,
 	 false,
-	 "EventSpace has no source of it yet",
-	 NULL},
+	 "time on processors, by the kernel's accounts of threads",
+	 ACCOUNTS},
 	{"BLOCKED_COUNT",
 	 "1",
-	 METRIC_NONE,
+	 METRIC_BLOCKS,
 	 {{"", false}},
 	 0,
 	 false,
-	 "EventSpace sees no critical sections yet",
-	 NULL},
+	 "how often threads have left a processor to wait: for locks and critical sections, "
+	 "messages, "
+	 "files, or time",
+	 ACCOUNTS},
 	{"BLOCKED_TIME",
 	 "ms",
-	 METRIC_NONE,
+	 METRIC_BLOCKED,
 	 {{"", false}},
 	 0,
 	 false,
-	 "EventSpace sees no critical sections yet",
-	 NULL},
+	 "time of threads neither on a processor nor ready for one, to 10 ms",
+	 ACCOUNTS},
+	{"HEAP_MEM_USAGE",
+	 "byte",
+	 METRIC_ANONYMOUS,
+	 {{"", false}},
+	 0,
+	 false,
+	 "resident memory of a process's own: heap, stacks, data that was written",
+	 ACCOUNTS},
+	{"NON_HEAP_MEM_USAGE",
+	 "byte",
+	 METRIC_FILES,
+	 {{"", false}},
+	 0,
+	 false,
+	 "resident memory of code, files and what is shared",
+	 ACCOUNTS},
 	{"NET_BLOCKED_SEND",
 	 "ms",
 	 METRIC_NONE,
@@ -119,22 +140,6 @@ static const struct metric metrics[] = {
 	 0,
 	 false,
 	 "when a call sends its first byte cannot be seen around it; NET_SEND has all of it",
-	 NULL},
-	{"HEAP_MEM_USAGE",
-	 "byte",
-	 METRIC_NONE,
-	 {{"", false}},
-	 0,
-	 false,
-	 "EventSpace has no source of it yet",
-	 NULL},
-	{"NON_HEAP_MEM_USAGE",
-	 "byte",
-	 METRIC_NONE,
-	 {{"", false}},
-	 0,
-	 false,
-	 "EventSpace has no source of it yet",
 	 NULL},
 	{"LOADED_CL_TOTAL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
 	{"LOADED_CL_CURR", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
@@ -149,6 +154,21 @@ static const struct metric metrics[] = {
 };
 
 #define METRICS (sizeof(metrics) / sizeof(metrics[0]))
+
+bool metric_is_of_processes(const struct metric *m)
+{
+	return m->what == METRIC_ANONYMOUS || m->what == METRIC_FILES;
+}
+
+bool metric_is_used(const struct metric *m)
+{
+	return m->what >= METRIC_RAN && m->what <= METRIC_FILES;
+}
+
+bool metric_grows(const struct metric *m)
+{
+	return m->what != METRIC_THREADS && !metric_is_of_processes(m);
+}
 
 const struct metric *metric_find(const char *name)
 {

@@ -13,7 +13,14 @@ enum metric_what {
 	METRIC_BYTES,
 	METRIC_CALLS,
 	METRIC_THREADS, /* of no events: threads that there are */
-	METRIC_NONE,	/* it is not measured */
+	/* likewise; what the kernel says of a thread: */
+	METRIC_RAN,	/* time on processors, in ms */
+	METRIC_BLOCKS,	/* how often it has left one to wait */
+	METRIC_BLOCKED, /* time that it was neither on one nor ready for one, in ms */
+	/* and of a process: */
+	METRIC_ANONYMOUS, /* resident memory of its own, in bytes */
+	METRIC_FILES,	  /* the rest of it */
+	METRIC_NONE,	  /* it is not measured */
 };
 
 /** Most kinds of events that a metric is made of. */
@@ -34,6 +41,15 @@ struct metric {
 	const char *about; /* what it is and of what it is made; or why it is not */
 	const char *cost;
 };
+
+/** Does the kernel say it? */
+bool metric_is_used(const struct metric *metric);
+
+/** Is it said of processes alone, and not of their threads? */
+bool metric_is_of_processes(const struct metric *metric);
+
+/** Does it grow, so that a probe has what it has grown by? */
+bool metric_grows(const struct metric *metric);
 
 /** The metric with that name, or NULL. */
 const struct metric *metric_find(const char *name);

@@ -134,6 +134,7 @@ static void mir_connect(struct mir *mir)
 	    LIST_EMPTY(&mir->probes.views)) {
 		evspace_disconnect(s->connection);
 		s->connection = NULL;
+		usages_fini(&mir->probes.usages);
 	}
 	if (!s->connection)
 		s->connection = evspace_connect_on(mir->tools.base, &mir->common.look);
@@ -427,6 +428,7 @@ static void mir_end(struct mir *mir)
 	owners_run(&mir->owners, &mir->probes, true);
 	snapshots_fini(&mir->probes.snapshots);
 	evspace_disconnect(mir->probes.snapshots.connection);
+	usages_fini(&mir->probes.usages);
 	event_end(mir->acceptable);
 	event_end(mir->term);
 	event_end(mir->interrupt);

@@ -144,7 +144,7 @@ static void metrics_check(const struct probe *p, struct mir_request *r)
 				r, &d->metrics[i].place,
 				"%s is not that of a region of the program; WC_TIME and CALLS are",
 				m->name);
-		else if (m->what == METRIC_THREADS && d->from.text)
+		else if ((m->what == METRIC_THREADS || metric_is_used(m)) && d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s has no region; leave the codeRegion out", m->name);
 	}
@@ -161,6 +161,26 @@ static void all_check(const struct probe *p, const struct mir_entity *e, struct 
 			request_complain(r, &e->id.place,
 					 "what all others do while one executes a region is "
 					 "measured for WC_TIME alone; write id=\"?\"");
+}
+
+/* The kernel knows no communicators; and memory is that of a process. */
+static void level_check(const struct probe *p, const struct mir_entity *e, struct mir_request *r)
+{
+	const struct mir_request *d = p->defined;
+
+	for (size_t i = 0; i < d->n_metrics; i++) {
+		const struct metric *m = metric_find(d->metrics[i].text);
+
+		if (!m || !metric_is_used(m))
+			continue;
+		if (e->level == MIR_COMMUNICATOR ||
+		    (e->level == MIR_THREAD && metric_is_of_processes(m)))
+			request_complain(r, &e->id.place,
+					 "%s is not that of a %s; ask for sites, nodes%s", m->name,
+					 request_levels[e->level],
+					 metric_is_of_processes(m) ? " or processes"
+								   : ", processes or threads");
+	}
 }
 
 /* "/cluster/node/rank3/t0" down to its level; "9a9ce0e0" */
@@ -191,6 +211,7 @@ static void entities_check(const struct probe *p, struct mir_request *r)
 					 "write * or ?",
 					 e->id.text);
 		all_check(p, e, r);
+		level_check(p, e, r);
 	}
 }
 

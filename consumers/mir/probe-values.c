@@ -66,11 +66,12 @@ static void ids_free(char *id[MIR_LEVELS])
 }
 
 /* The ids of a cell at the levels of the chain. Returns false if it is not of it. */
-static bool cell_ids(const struct probe_cell *c, const struct probe_chain *chain, bool threads,
-		     char *id[MIR_LEVELS])
+static bool cell_ids(const struct probe_cell *c, const struct probe_chain *chain,
+		     const struct metric *m, char *id[MIR_LEVELS])
 {
 	/* threads are counted once, and once for each communicator */
-	bool is_of = !threads || (c->comm != 0) == (chain->id[MIR_COMMUNICATOR] != NULL);
+	bool is_of = m->what != METRIC_THREADS ||
+		     (c->comm != 0) == (chain->id[MIR_COMMUNICATOR] != NULL);
 
 	for (unsigned i = 0; i < MIR_LEVELS; i++) {
 		id[i] = chain->id[i] ? cell_id(c, (enum mir_level)i) : NULL;
@@ -78,7 +79,7 @@ static bool cell_ids(const struct probe_cell *c, const struct probe_chain *chain
 			continue;
 		if (!is_wild(chain->id[i]))
 			is_of = is_of && id[i] && strcmp(id[i], chain->id[i]) == 0;
-		else if (i != MIR_COMMUNICATOR)
+		else if (i != MIR_COMMUNICATOR && (i != MIR_THREAD || !metric_is_of_processes(m)))
 			is_of = is_of && id[i];
 	}
 	return is_of;
@@ -163,7 +164,7 @@ static void groups_share(struct probe_groups *groups)
 static struct probe_groups groups_make(const struct probe *p, const struct probe_series *s,
 				       const struct probe_chain *chain)
 {
-	bool threads = s->metric->what == METRIC_THREADS, wild = false;
+	bool wild = false;
 	struct probe_groups groups = {NULL, 0};
 	char *id[MIR_LEVELS];
 
@@ -173,7 +174,7 @@ static struct probe_groups groups_make(const struct probe *p, const struct probe
 						    .sampled = c->sampled,
 						    .last_ns = c->last_ns};
 
-		if (cell_ids(c, chain, threads, id))
+		if (cell_ids(c, chain, s->metric, id))
 			group_merge(group_new(&groups, id), &of_cell);
 		else
 			ids_free(id);
@@ -228,72 +229,31 @@ static size_t chains(const struct probe *p)
 	return p->defined->n_entities > 0 ? p->defined->n_entities : 1;
 }
 
-bool probe_needs_snapshot(const struct probe *probe)
+static bool probe_is_of_all(const struct probe *p)
 {
 	struct probe_chain chain;
 
-	for (size_t i = 0; i < probe->n_series; i++)
-		if (probe->series[i].metric->what == METRIC_THREADS)
-			return true;
-	for (size_t i = 0; i < chains(probe); i++)
-		if (chain_of(probe, i, &chain) && chain.all)
+	for (size_t i = 0; i < chains(p); i++)
+		if (chain_of(p, i, &chain) && chain.all)
 			return true;
 	return false;
 }
 
-bool probe_value_needs_snapshot(const struct probe *probe)
+bool probe_needs_snapshot(const struct probe *probe)
 {
-	return probe->active && probe->defined->measuring.interval == 0 &&
-	       probe_needs_snapshot(probe);
+	bool all = probe_is_of_all(probe);
+
+	/* the kernel says who there is */
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (probe->series[i].metric->what == METRIC_THREADS ||
+		    (all && !metric_is_used(probe->series[i].metric)))
+			return true;
+	return false;
 }
 
-/* ---- what there is, measured or not ---- */
-
-/* Is the thread one of that process? */
-static bool is_of(const char *thread, const char *process)
+bool probe_value_is_taken(const struct probe *probe)
 {
-	size_t n = strlen(process);
-
-	return strncmp(thread, process, n) == 0 && thread[n] == '/';
-}
-
-static bool is_thread(const char *name)
-{
-	unsigned n = 0;
-
-	for (; *name; name++)
-		n += *name == '/';
-	return n == 4;
-}
-
-static void cell_know(struct probe_series *s, uint32_t comm, const char *name)
-{
-	struct probe_cell *c = probe_cell_of(s, comm, name);
-
-	if (s->metric->what == METRIC_THREADS)
-		c->stat = probe_stat_of(1);
-}
-
-/* Each thread has a cell, and each on each communicator of its process. */
-static void series_know(struct probe_series *s, const struct snapshot *snapshot)
-{
-	size_t at = 0;
-
-	for (size_t i = 0; i < snapshot->n_threads; i++)
-		if (is_thread(snapshot->threads[i].name))
-			cell_know(s, 0, snapshot->threads[i].name);
-	/* both are in the order of names, members for each communicator */
-	for (size_t i = 0; i < snapshot->n_members; i++) {
-		const struct mir_member *m = &snapshot->members[i];
-
-		if (i > 0 && m[-1].comm != m->comm)
-			at = 0;
-		while (at < snapshot->n_threads && !is_of(snapshot->threads[at].name, m->process))
-			at++;
-		for (; at < snapshot->n_threads && is_of(snapshot->threads[at].name, m->process);
-		     at++)
-			cell_know(s, m->comm, snapshot->threads[at].name);
-	}
+	return probe->active && probe->defined->measuring.interval == 0;
 }
 
 /* ---- values ---- */
@@ -319,15 +279,14 @@ static void chain_sample(const struct probe *p, struct probe_series *s,
 	groups_fini(&groups);
 }
 
-void probe_sample(struct probe *probe, const struct snapshot *snapshot)
+void probe_sample(struct probe *probe, const struct sources *sources)
 {
 	struct probe_chain chain;
 
 	for (size_t i = 0; i < probe->n_series; i++) {
 		struct probe_series *s = &probe->series[i];
 
-		if (snapshot)
-			series_know(s, snapshot);
+		sources_know(sources, s);
 		for (struct probe_cell *c = s->cells; c; c = c->hh.next)
 			c->sampled = c->stat.sum;
 		if (probe_is_of_executions(probe) || probe->defined->measuring.n_functions == 0)
@@ -451,13 +410,16 @@ static void aggregates_add(struct probe_values *v, const struct probe *p,
 }
 
 static void probe_add(struct probe_values *values, struct probe *probe,
-		      const struct snapshot *snapshot)
+		      const struct sources *sources)
 {
 	struct probe_chain chain;
 
 	/* values that grow are taken when they are asked for, unless an interval says when */
-	if (probe->active && probe->defined->measuring.interval == 0)
-		probe_sample(probe, probe_needs_snapshot(probe) ? snapshot : NULL);
+	if (probe_value_is_taken(probe))
+		probe_sample(probe, &(struct sources){.snapshot = probe_needs_snapshot(probe)
+									  ? sources->snapshot
+									  : NULL,
+						      .usages = sources->usages});
 	if (probe->defined->measuring.n_functions > 0) {
 		for (size_t i = 0; i < probe->n_series; i++)
 			aggregates_add(values, probe, &probe->series[i]);
@@ -468,14 +430,14 @@ static void probe_add(struct probe_values *values, struct probe *probe,
 			chain_add(values, probe, &chain);
 }
 
-void probe_values_write(struct probe *const *some, size_t n, const struct snapshot *snapshot,
+void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out)
 {
 	struct probe_values values = {.tuples = NULL};
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		probe_add(&values, some[i], snapshot);
+		probe_add(&values, some[i], sources);
 		lost += some[i]->lost;
 	}
 	measurement_write(out, values.tuples, values.n);

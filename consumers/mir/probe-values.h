@@ -5,20 +5,20 @@
 
 #include "consumers/mir/measurement.h"
 #include "consumers/mir/probe.h"
-#include "consumers/mir/snapshot.h"
+#include "consumers/mir/sources.h"
 
 /** Is something asked about all there are, or about threads themselves? Then values need a
  * snapshot. */
 bool probe_needs_snapshot(const struct probe *probe);
 
-/** Does what is said of its values now, too? */
-bool probe_value_needs_snapshot(const struct probe *probe);
+/** Are its values taken when they are asked for? */
+bool probe_value_is_taken(const struct probe *probe);
 
 /** Take the values that grow, as they are now, for its aggregates. */
-void probe_sample(struct probe *probe, const struct snapshot *snapshot);
+void probe_sample(struct probe *probe, const struct sources *sources);
 
-/** Write the measurement document of @n probes. @snapshot: NULL, unless one of them needs it. */
-void probe_values_write(struct probe *const *some, size_t n, const struct snapshot *snapshot,
+/** Write the measurement document of @n probes. */
+void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Views that probes share: what waves bring goes to the probes that it is about. */
+#include "consumers/mir/probe-view.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/mir/probe.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"

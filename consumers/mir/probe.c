@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "consumers/mir/probe-define.h"
+#include "consumers/mir/probe-view.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -35,10 +36,47 @@ static void series_forget(struct probe_series *s)
 	probe_sum_fini(&s->samples);
 }
 
-void probe_reset(struct probe *probe)
+bool probe_uses(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (metric_is_used(probe->series[i].metric))
+			return true;
+	return false;
+}
+
+const struct usages *probes_usages(struct probes *probes, uint64_t since_ns)
+{
+	return usages_since(&probes->usages, probes->snapshots.connection,
+			    probes->snapshots.options->run, since_ns);
+}
+
+/* What it has measured so far goes on from here. */
+static void series_base(struct probe_series *s, const struct usages *usages)
+{
+	for (size_t i = 0; i < usages->n; i++) {
+		const struct mir_usage *u = &usages->items[i];
+		struct probe_cell *c;
+
+		if (u->of_thread == metric_is_of_processes(s->metric))
+			continue;
+		c = probe_cell_of(s, 0, u->name);
+		c->base = u->figures[s->metric->what] - c->stat.sum;
+	}
+}
+
+static void probe_base(struct probe *p, const struct usages *usages)
+{
+	for (size_t i = 0; i < p->n_series; i++)
+		if (metric_is_used(p->series[i].metric) && metric_grows(p->series[i].metric))
+			series_base(&p->series[i], usages);
+}
+
+void probe_reset(struct probe *probe, const struct usages *usages)
 {
 	for (size_t i = 0; i < probe->n_series; i++)
 		series_forget(&probe->series[i]);
+	if (usages)
+		probe_base(probe, usages);
 	probe->lost = 0;
 	probe->fresh_ns = 0;
 	probe->measured = probe->active && probe->defined->measuring.interval == 0;
@@ -46,7 +84,7 @@ void probe_reset(struct probe *probe)
 
 static void series_make(struct probe *p)
 {
-	probe_reset(p);
+	probe_reset(p, NULL);
 	free(p->series);
 	p->n_series = p->defined->n_metrics;
 	p->series = memory_new(p->n_series, sizeof(*p->series));
@@ -131,12 +169,15 @@ static const char *views_trouble(const struct probe *p)
 	return why;
 }
 
-static void probe_settle(struct probe *p)
+static void probe_settle(struct probe *p, const struct usages *usages)
 {
 	const struct mir_measuring *m = &p->defined->measuring;
+	const char *why = views_trouble(p);
 
+	if (!why && probe_uses(p))
+		why = usages ? usages->why : "agents have not answered; evspace status says more";
 	p->begins_ns = 0;
-	p->why = memory_copy(views_trouble(p));
+	p->why = memory_copy(why);
 	if (p->why) {
 		views_leave(p);
 		/* nobody has asked for it just now, who could be told */
@@ -144,6 +185,8 @@ static void probe_settle(struct probe *p)
 			p->again_ns = clock_mono_ns() + PROBE_PATIENCE_NS;
 		return;
 	}
+	if (usages)
+		probe_base(p, usages);
 	p->active = true;
 	p->measured |= m->interval == 0;
 	p->sample_ns = due_after(m->interval);
@@ -157,12 +200,17 @@ bool probes_settle(struct probes *probes)
 	struct probe *p;
 
 	TAILQ_FOREACH (p, &probes->list, link) {
+		const struct usages *usages;
+		bool whole;
+
 		if (p->again_ns > 0 && now >= p->again_ns)
 			probe_begin(probes, p, 0);
 		if (p->begins_ns == 0)
 			continue;
-		if (probe_is_whole(p, p->begins_ns) || now >= p->begins_ns + PROBE_PATIENCE_NS)
-			probe_settle(p);
+		usages = probe_uses(p) ? probes_usages(probes, p->begins_ns) : NULL;
+		whole = probe_is_whole(p, p->begins_ns) && (usages || !probe_uses(p));
+		if (whole || now >= p->begins_ns + PROBE_PATIENCE_NS)
+			probe_settle(p, usages);
 		others |= p->begins_ns > 0;
 	}
 	return others;
@@ -273,7 +321,7 @@ bool probe_change(struct probes *probes, struct probe *probe, struct mir_request
 void probe_free(struct probes *probes, struct probe *probe)
 {
 	views_leave(probe);
-	probe_reset(probe);
+	probe_reset(probe, NULL);
 	free(probe->series);
 	free(probe->why);
 	request_free(probe->defined);

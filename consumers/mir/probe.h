@@ -13,6 +13,7 @@
 #include "consumers/mir/probe-stat.h"
 #include "consumers/mir/request.h"
 #include "consumers/mir/snapshot.h"
+#include "consumers/mir/usages.h"
 #include "pathmap/base/hash.h"
 
 /** Most probes at once; and what no id reaches. */
@@ -28,6 +29,7 @@ struct probe_cell {
 	uint32_t comm;
 	struct probe_stat stat; /* of all executions since the probe began */
 	double sampled;		/* the sum, when the probe took it last */
+	double base;		/* of what the kernel says: where the sum began */
 	double last;		/* of the one that ended last */
 	int64_t last_ns;	/* when; 0: there was none */
 	char *name;		/* in the key */
@@ -76,6 +78,7 @@ struct probe {
 /** All of them, over one connection. */
 struct probes {
 	struct snapshots snapshots; /* has the connection */
+	struct usages usages;
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
 	const char *folder; /* that destinations are below; NULL: none */
@@ -112,39 +115,21 @@ bool probes_settle(struct probes *probes);
 /** End to measure, at once. */
 void probe_end(struct probe *probe);
 
-/** Forget what was measured. */
-void probe_reset(struct probe *probe);
+/** Forget what was measured; of what the kernel says, it begins where @usages are (NULL: it has
+ * none). */
+void probe_reset(struct probe *probe, const struct usages *usages);
+
+/** Does it measure what the kernel says? */
+bool probe_uses(const struct probe *probe);
+
+/** What the kernel has said since then; NULL: it has not come. */
+const struct usages *probes_usages(struct probes *probes, uint64_t since_ns);
+
 void probe_free(struct probes *probes, struct probe *probe);
 
 struct probe *probe_find(struct probes *probes, const char *id);
 
 /** Has all come that was before @since_ns? */
 bool probe_is_whole(const struct probe *probe, uint64_t since_ns);
-
-/* ---- probe-view.c ---- */
-
-/** The view of all calls, which has no definition. */
-#define PROBE_VIEW_CALLS "events"
-
-/** A view that probes share; it is open while one of them has it. */
-struct probe_view;
-
-/** The view with this definition; it begins to open if no probe has it yet. */
-struct probe_view *probe_view_join(struct probes *probes, const char *define);
-
-/** Why it does not bring anything; NULL: it does. */
-const char *probe_view_trouble(const struct probe_view *view);
-
-/** Has all come that was before @since_ns? */
-bool probe_view_is_whole(const struct probe_view *view, uint64_t since_ns);
-
-/** One less has it. NULL is fine. */
-void probe_view_leave(struct probe_view *view);
-
-/** Something has come. */
-void probe_is_fresh(struct probe *probe);
-
-/** The cell of that name, "/cluster/node/rank3/t0". */
-struct probe_cell *probe_cell_of(struct probe_series *series, uint32_t comm, const char *name);
 
 #endif

@@ -9,33 +9,27 @@
 #include "consumers/mir/answer.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
+#include "consumers/mir/probe-view.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
-/* The snapshot that something needs which is due since then. Returns false if it has not come. */
-static bool snapshot_has_come(struct probes *probes, bool needs, uint64_t since_ns,
-			      const struct snapshot **snapshot)
-{
-	*snapshot = needs ? snapshots_since(&probes->snapshots, since_ns, false) : NULL;
-	return !needs || *snapshot;
-}
-
 /* The document of a probe; or why there is none. */
-static void document_write(struct probe *p, const struct snapshot *snapshot, FILE *out)
+static void document_write(struct probe *p, const struct sources *sources, FILE *out)
 {
 	struct mir_request none = {.kind = MIR_CTRLREQ};
+	const char *why = sources_trouble(sources);
 
-	if (!snapshot || !snapshot->why) {
-		probe_values_write(&p, 1, snapshot, out);
+	if (!why) {
+		probe_values_write(&p, 1, sources, out);
 		return;
 	}
-	request_complain(&none, &none.place, "no answer: %s", snapshot->why);
+	request_complain(&none, &none.place, "no answer: %s", why);
 	answer_errors(out, &none);
 	free(none.faults[0].text);
 }
 
 /* To its file: whoever reads it does not hold up the others, and may miss what it does not take. */
-static void values_deliver(struct probe *p, const struct snapshot *snapshot)
+static void values_deliver(struct probe *p, const struct sources *sources)
 {
 	char *text = NULL;
 	size_t n;
@@ -43,7 +37,7 @@ static void values_deliver(struct probe *p, const struct snapshot *snapshot)
 
 	if (!document)
 		abort();
-	document_write(p, snapshot, document);
+	document_write(p, sources, document);
 	if (fclose(document) != 0)
 		abort();
 	if (p->fd < 0)
@@ -70,14 +64,16 @@ static bool is_due(uint64_t due_ns, uint64_t now)
 /* Returns whether it has to wait for hosts. */
 static bool probe_sample_due(struct probes *probes, struct probe *p, uint64_t now)
 {
-	const struct snapshot *snapshot;
+	const struct sources_need need = {.snapshot = probe_needs_snapshot(p),
+					  .usages = probe_uses(p)};
+	struct sources sources;
 
 	if (!is_due(p->sample_ns, now))
 		return false;
-	if (!snapshot_has_come(probes, probe_needs_snapshot(p), p->sample_ns, &snapshot))
+	if (!sources_since(probes, &need, p->sample_ns, &sources))
 		return true;
-	if (!snapshot || !snapshot->why)
-		probe_sample(p, snapshot);
+	if (!sources_trouble(&sources))
+		probe_sample(p, &sources);
 	due_later(&p->sample_ns, now, p->defined->measuring.interval);
 	probe_is_fresh(p);
 	return false;
@@ -86,15 +82,17 @@ static bool probe_sample_due(struct probes *probes, struct probe *p, uint64_t no
 static bool probe_deliver_due(struct probes *probes, struct probe *p, uint64_t now)
 {
 	const struct mir_measuring *m = &p->defined->measuring;
-	bool each = m->delivery < 0;
+	bool each = m->delivery < 0, taken = probe_value_is_taken(p);
+	const struct sources_need need = {.snapshot = taken && probe_needs_snapshot(p),
+					  .usages = taken && probe_uses(p)};
 	uint64_t due_ns = each ? p->fresh_ns : p->deliver_ns;
-	const struct snapshot *snapshot;
+	struct sources sources;
 
 	if (each ? due_ns == 0 : !is_due(due_ns, now))
 		return false;
-	if (!snapshot_has_come(probes, probe_value_needs_snapshot(p), due_ns, &snapshot))
+	if (!sources_since(probes, &need, due_ns, &sources))
 		return true;
-	values_deliver(p, snapshot);
+	values_deliver(p, &sources);
 	if (m->delivery > 0)
 		due_later(&p->deliver_ns, now, (uint64_t)m->delivery);
 	return false;

@@ -11,5 +11,5 @@ libagent_la_SOURCES += \
 	%D%/search.c %D%/session.c %D%/session.h %D%/shares.c %D%/shares.h \
 	%D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h %D%/steering.c %D%/steering.h \
 	%D%/telling.c %D%/telling.h \
-	%D%/trials.c %D%/trials.h %D%/underway.c %D%/underway.h %D%/waits.c %D%/waits.h
+	%D%/trials.c %D%/trials.h %D%/underway.c %D%/underway.h %D%/usage.c %D%/usage.h %D%/waits.c %D%/waits.h
 EXTRA_DIST += %D%/README.md

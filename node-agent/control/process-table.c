@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/control/usage.h"
 #include "node-agent/source/row-names.h"
 #include "node-agent/segment/segment-table.h"
 #include "pathmap/base/memory.h"
@@ -77,7 +78,7 @@ static bool is_of_host(const struct source_host *here, const char *host)
 }
 
 void process_tables_init(struct process_tables *r, const struct store *store,
-			 const struct source_host *here, const char *run)
+			 const struct source_host *here, const char *run, bool used)
 {
 	struct names *names = names_new(0);
 	const struct store_segment *s;
@@ -93,6 +94,8 @@ void process_tables_init(struct process_tables *r, const struct store *store,
 		    (!held && !is_of_host(here, s->host)))
 			continue;
 		r->processes[r->n] = process_new(s);
+		if (used)
+			usage_fill(s, r->processes[r->n]);
 		r->processes[r->n++]->misplaced = !held;
 		/* if it fails, what was learnt before is still right */
 		(void)row_comms_take(&s->segment, names, &(struct row_comms){0});

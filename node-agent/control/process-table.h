@@ -4,6 +4,7 @@
 #ifndef EVSPACE_PROCESS_TABLE_H
 #define EVSPACE_PROCESS_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "node-agent/source/source.h"
@@ -19,11 +20,12 @@ struct process_tables {
 
 /**
  * The processes of @run in @store without monitors: those that the agent @here holds, and those on
- * its host that its map has elsewhere (`misplaced`); NULL: all of them. The agent of its first
- * member reports a communicator; of a PVM group, each agent reports a part.
+ * its host that its map has elsewhere (`misplaced`); NULL: all of them. With what they use if
+ * @used. The agent of its first member reports a communicator; of a PVM group, each agent reports a
+ * part.
  */
 void process_tables_init(struct process_tables *r, const struct store *store,
-			 const struct source_host *here, const char *run);
+			 const struct source_host *here, const char *run, bool used);
 void process_tables_fini(struct process_tables *r);
 
 #endif

@@ -196,7 +196,7 @@ static void report_say(struct link *link, const Evspace__Frame *frame)
  * only what is within @limits (NULL: none).
  */
 static void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-			  const struct limits *limits, const char *run, bool with_costs)
+			  const struct limits *limits, const char *run, bool used, bool with_costs)
 {
 	const struct peer *peer = link_peer(link);
 	struct process_tables process_tables = {.n = 0};
@@ -211,7 +211,8 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 	for (size_t i = 0; i < status->n_below; i++)
 		runs_hide(peer, status->below[i], true);
 	if (run)
-		process_tables_init(&process_tables, host->sources->store, host->sources, run);
+		process_tables_init(&process_tables, host->sources->store, host->sources, run,
+				    used);
 	status->n_processes = process_tables.n;
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
@@ -340,7 +341,7 @@ struct report_gather {
 	struct gather_status_host host;
 	struct gather_status *gather;
 	struct limits *limits; /* of the peer that asked; NULL: none */
-	bool process_tables, costs;
+	bool process_tables, used, costs;
 	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables are asked for */
 };
 
@@ -367,7 +368,7 @@ static void report_gather_answer(void *arg, struct link *up, Evspace__Frame *fra
 {
 	const struct report_gather *r = arg;
 
-	report_answer(r->sessions, up, frame, r->limits, r->process_tables ? r->run : NULL,
+	report_answer(r->sessions, up, frame, r->limits, r->process_tables ? r->run : NULL, r->used,
 		      r->costs);
 }
 
@@ -408,6 +409,7 @@ static int report_gather_begin(const struct session_host *host, struct underway_
 	report_gather_limit(r, "user", ask->users, ask->n_users);
 	report_gather_limit(r, "run", ask->runs, ask->n_runs);
 	r->costs = ask->costs;
+	r->used = ask->used;
 	r->process_tables = ask->process_tables && limits_own_user(ask->users, ask->n_users);
 	if (!r->process_tables || rights_run(link_peer(link), host->sources->store, ask->run, false,
 					     r->run, sizeof(r->run), e) == 0)

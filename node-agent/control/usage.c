@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads /proc/PID/status and /proc/PID/task/TID/{schedstat,stat,status} (proc(5)). */
+#include "node-agent/control/usage.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "node-agent/segment/segment-entry.h"
+#include "node-agent/segment/segment-read.h"
+#include "node-agent/store/proc.h"
+#include "pathmap/base/memory.h"
+
+/** Most threads of a process that are looked at. */
+#define THREADS_MOST 256u
+
+/* The kernel's numbers of the threads that have one in names. */
+struct usage_tids {
+	const struct segment *segment;
+	uint32_t tid[THREADS_MOST];
+	uint32_t n;
+};
+
+static int tids_read(void *arg)
+{
+	struct usage_tids *t = arg;
+	uint32_t n = segment_threads(t->segment);
+
+	for (t->n = 0; t->n < n && t->n < THREADS_MOST; t->n++) {
+		const struct segment_thread *thread = segment_thread(t->segment, t->n);
+
+		t->tid[t->n] = thread ? thread->tid : 0;
+	}
+	return 0;
+}
+
+static uint32_t thread_number(const struct usage_tids *t, int tid)
+{
+	for (uint32_t i = 0; i < t->n; i++)
+		if (tid > 0 && t->tid[i] == (uint32_t)tid)
+			return i;
+	return USAGE_OTHERS;
+}
+
+static Evspace__Used *used_of(Evspace__Process *p, uint32_t thread)
+{
+	Evspace__Used *u;
+
+	for (size_t i = 0; i < p->n_used; i++)
+		if (p->used[i]->thread == thread)
+			return p->used[i];
+	u = memory_new(1, sizeof(*u));
+	evspace__used__init(u);
+	u->thread = thread;
+	p->used = memory_room(p->used, p->n_used, sizeof(*p->used));
+	return p->used[p->n_used++] = u;
+}
+
+/* How long a thread has been there, by its stat; 0: not known. */
+static uint64_t age_ns(const char *stat)
+{
+	const char *at = strrchr(stat, ')');
+	long hz = sysconf(_SC_CLK_TCK);
+	unsigned long long started;
+	uint64_t born, now;
+	struct timespec t;
+
+	if (!at || hz <= 0 || clock_gettime(CLOCK_BOOTTIME, &t) < 0 ||
+	    sscanf(at + 1, " %*c%*d%*d%*d%*d%*d%*u%*u%*u%*u%*u%*u%*u%*d%*d%*d%*d%*d%*d%llu",
+		   &started) != 1)
+		return 0;
+	now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	born = started / (unsigned long)hz * 1000000000u +
+	       started % (unsigned long)hz * 1000000000u / (unsigned long)hz;
+	return now > born ? now - born : 0;
+}
+
+static char *task_read(int pid, int tid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "task/%d/%s", tid, name);
+	return proc_read(pid, path);
+}
+
+static void thread_add(const struct usage_tids *tids, int pid, int tid, Evspace__Process *p)
+{
+	char *times = task_read(pid, tid, "schedstat"), *stat = task_read(pid, tid, "stat");
+	char *status = task_read(pid, tid, "status");
+	uint64_t ran, waited, age;
+
+	if (times && stat && status && sscanf(times, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2) {
+		Evspace__Used *u = used_of(p, thread_number(tids, tid));
+
+		age = age_ns(stat);
+		u->ran_ns += ran;
+		u->blocks += (uint32_t)proc_number(status, "\nvoluntary_ctxt_switches:", 1);
+		u->blocked_ns += age > ran + waited ? age - ran - waited : 0;
+	}
+	free(times);
+	free(stat);
+	free(status);
+}
+
+static uint64_t kibibytes(const char *status, const char *key)
+{
+	int n = proc_number(status, key, 1);
+
+	return n > 0 ? (uint64_t)n * 1024 : 0;
+}
+
+void usage_fill(const struct store_segment *s, Evspace__Process *p)
+{
+	struct usage_tids tids = {.segment = &s->segment};
+	const struct dirent *entry;
+	char path[64], *status;
+	unsigned n = 0;
+	DIR *tasks;
+
+	if (!s->alive || s->pid <= 0 || segment_guarded(tids_read, &tids) < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
+	tasks = opendir(path);
+	while (tasks && (entry = readdir(tasks)) && n < THREADS_MOST) {
+		if (entry->d_name[0] == '.')
+			continue;
+		thread_add(&tids, s->pid, atoi(entry->d_name), p);
+		n++;
+	}
+	if (tasks)
+		closedir(tasks);
+	status = proc_read(s->pid, "status");
+	if (status) {
+		p->anonymous_bytes = kibibytes(status, "\nRssAnon:");
+		p->file_bytes = kibibytes(status, "\nRssFile:") + kibibytes(status, "\nRssShmem:");
+	}
+	free(status);
+}
