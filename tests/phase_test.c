@@ -297,6 +297,33 @@ static void who_is_unlike_the_others_is_found(void)
 	CU_ASSERT(found == 20 && false_ones <= 1);
 }
 
+/* Three processes: from time 0 to 4 in block 0, where from 4 to 10 one has gone to block 1; then
+ * two of them until 12; at 20 another run begins, in block 0, where all stay until 5. */
+static void clumps_by_hand(void)
+{
+	static const struct execution_shape shape = {.processes = 3, .blocks = 2, .clumps = true};
+	struct clump found[2];
+	struct execution x;
+	double q0 = (3 * 4 + 2 * 6 + 10 + 15) / 75.0, q1 = 1 - q0;
+
+	CU_ASSERT(execution_init(&x, &shape, NULL) == 0);
+	CU_ASSERT(clumps_find(&x.clumps, 0, found, 2) == 0); /* no time has gone by */
+	execution_add(&x, 4, 0, 1, NULL, NULL);
+	execution_add(&x, 10, 1, 1, NULL, NULL);
+	execution_add(&x, 20, 1, 1, NULL, NULL);
+	execution_add(&x, 5, 2, 0, NULL, NULL);
+	execution_end(&x, NULL, NULL);
+	CU_ASSERT(clumps_find(&x.clumps, 0, found, 2) == 2);
+	CU_ASSERT(found[0].block == 0 && near(found[0].share, 15 / 25.0));
+	CU_ASSERT(near(found[0].chance, q0 * q0 * q0 + 3 * q0 * q0 * q1));
+	CU_ASSERT(found[1].block == 1 && near(found[1].share, 10 / 25.0));
+	CU_ASSERT(near(found[1].chance, q1 * q1 * q1 + 3 * q1 * q1 * q0));
+	CU_ASSERT(clumps_find(&x.clumps, 0, found, 1) == 1 && found[0].block == 0);
+	CU_ASSERT(clumps_find(&x.clumps, 0.5, found, 2) == 1 && found[0].block == 0);
+	CU_ASSERT(clumps_find(&x.clumps, 0.7, found, 2) == 0);
+	execution_fini(&x);
+}
+
 static void scans_that_are_too_large_are_refused(void)
 {
 	struct execution_shape shape = {.processes = 64, .blocks = 1000, .scan = 3};
@@ -316,6 +343,7 @@ static CU_TestInfo cases[] = {
 	{"rows are made as the paper has it", rows_are_made_as_the_paper_has_it},
 	{"all figures are those of their definitions", all_figures_are_those_of_their_definitions},
 	{"errors of rounding do not add up", errors_of_rounding_do_not_add_up},
+	{"where processes gather, by hand", clumps_by_hand},
 	{"who is unlike the others is found", who_is_unlike_the_others_is_found},
 	{"scans that are too large are refused", scans_that_are_too_large_are_refused},
 	CU_TEST_INFO_NULL,

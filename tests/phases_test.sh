@@ -198,6 +198,25 @@ blocks_are_said() {
 		diff <(grep -o '"figure":"\(states\|entropy\)".*' said) <(grep -o '"figure":"\(states\|entropy\)".*' wanted)
 }
 
+# Archives are runs of one execution: twice the same one has twice its states, and twice their entropy.
+archives_are_runs() {
+	local once both
+
+	evspace phase --from told --from told --plot told.html --json >said && has '"entries":300,"processes":3' '"runs":2' && grep -q ', runs: 2,' told.html || return
+	both=$(sed -n 's/.*"of":"execution","normalise":"volume".*"value":\([0-9.]*\).*/\1/p' said)
+	once=$(evspace phase --from told --json | sed -n 's/.*"of":"execution","normalise":"volume".*"value":\([0-9.]*\).*/\1/p')
+	awk -v a="$both" -v b="$once" 'BEGIN { exit !(a > 0 && (a / b - 2) ^ 2 < 1e-12) }' || { echo "$both is not twice $once" && return 1; }
+	tap_says 2 'none: No such file' evspace phase --from told --from none
+}
+
+# Four processes: three of them wait in block 1 from time 10 on, the last one comes at 90; it is told, and who is unlike the others in what component.
+gathering() {
+	printf '%s\n' '10 1 0' '10 1 1' '10 1 2' '90 1 3' '100 2 0' '100 2 1' '100 2 2' '100 2 3' '101 0 3' '102 2 3' >blocks
+	tap_says 0 'most processes are in block 1 for 0.882 of the time (by chance: 0.6)' evspace phase --file blocks &&
+		tap_says 0 '"figure":"clump","block":1,"where":"block 1","share":0.882' evspace phase --file blocks --json &&
+		has '"n":1,"explained"' '"process":3,' '"alone":'
+}
+
 # application PROCESSES ENTRIES PROGRAM [ARG...]: its own result is right, and all blocks that it enters are seen.
 application() {
 	local processes=$1 entries=$2
@@ -253,6 +272,8 @@ tap_case "one process in one block" one_of_each
 tap_case "processes that start late are in the first block until then" late_ones_start_in_the_first_block
 tap_case "the calls in an archive: what its events give" archive_is_read
 tap_case "the blocks that a program says" blocks_are_said
+tap_case "several archives are several runs" archives_are_runs
+tap_case "where most processes wait is told" gathering
 tap_case "a simplex of 17 processes in four variants has its own result" simplex_is_seen
 tap_case "dining philosophers have eaten who may, never with a neighbour" philosophers_are_seen
 tap_case "sums of 16 processes have theirs" prefix_is_seen

@@ -26,6 +26,7 @@ struct block_change {
 	float error_ns;
 	uint32_t process, site; /* of one that is said its number */
 	bool behind, said;
+	uint16_t run;
 };
 
 struct block_making {
@@ -33,6 +34,7 @@ struct block_making {
 	struct block_change *changes;
 	size_t n, room, n_sites;
 	uint64_t apart;
+	uint16_t run;
 	bool said; /* the program says its blocks */
 };
 
@@ -69,8 +71,10 @@ static void change_add(struct block_making *m, const struct block_change *change
 
 static void take_event(struct block_making *m, const struct evspace_event *ev)
 {
-	struct block_change change = {
-		.ns = ev->start_ns, .error_ns = (float)ev->error_ns, .process = (uint32_t)ev->rank};
+	struct block_change change = {.ns = ev->start_ns,
+				      .error_ns = (float)ev->error_ns,
+				      .process = (uint32_t)ev->rank,
+				      .run = m->run};
 
 	bool said = strcmp(ev->op, "evspace_state") == 0;
 
@@ -101,6 +105,7 @@ static int events_take(struct block_making *m, const char *folder, struct error 
 	enum evspace_failure failure;
 	struct evspace_client *client = evspace_open(&look, &failure, e->text, sizeof(e->text));
 	struct evspace_event ev;
+	size_t before = m->n;
 	int rc = -1;
 
 	free(address);
@@ -111,7 +116,7 @@ static int events_take(struct block_making *m, const char *folder, struct error 
 	if (client && rc < 0)
 		errorf(e, "%s", evspace_why(client));
 	evspace_close(client);
-	if (rc < 0 || m->n > 0)
+	if (rc < 0 || m->n > before)
 		return rc;
 	return errorf(e, "%s: there is no call of a rank in it", folder);
 }
@@ -139,6 +144,8 @@ static int by_time(const void *a, const void *b)
 {
 	const struct block_change *x = a, *y = b;
 
+	if (x->run != y->run)
+		return x->run > y->run ? 1 : -1;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? 1 : -1;
 	return (x->process > y->process) - (x->process < y->process);
@@ -160,29 +167,37 @@ static uint32_t *sites_number(struct block_making *m, struct block_sites *sites)
 static void entries_write(struct block_making *m, const uint32_t *place, struct block_sites *sites,
 			  FILE *to)
 {
-	const struct block_change *before = NULL;
+	const struct block_change *before = NULL, *first = NULL;
 
 	qsort(m->changes, m->n, sizeof(*m->changes), by_time);
 	for (size_t i = 0; i < m->n; before = &m->changes[i++]) {
 		const struct block_change *c = &m->changes[i];
 
+		if (!before || before->run != c->run) {
+			first = c;
+			before = NULL;
+		}
 		sites->unsure += before && before->process != c->process &&
 				 (double)(c->ns - before->ns) <
 					 (double)c->error_ns + (double)before->error_ns;
-		fprintf(to, "%lld %u %u\n", (long long)(c->ns - m->changes[0].ns + 1),
+		fprintf(to, "%lld %u %u\n", (long long)(c->ns - first->ns + 1),
 			c->said ? c->site : 2 * place[c->site] + 1 + c->behind, c->process);
 	}
 }
 
-int blocks_of_events(struct entries *entries, const char *folder, struct block_sites *sites,
-		     struct error *e)
+int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
+		     struct block_sites *sites, struct error *e)
 {
 	struct block_making m = {0};
 	struct block_site *s, *next;
-	int failed = events_take(&m, folder, e);
+	int failed = 0;
 
+	for (unsigned i = 0; i < n && !failed; i++) {
+		m.run = (uint16_t)i;
+		failed = events_take(&m, folders[i], e);
+	}
 	*sites = (struct block_sites){.apart = m.apart};
-	*entries = (struct entries){.name = folder};
+	*entries = (struct entries){.name = folders[0]};
 	if (!failed) {
 		uint32_t *place = NULL;
 

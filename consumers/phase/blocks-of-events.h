@@ -17,10 +17,13 @@ struct block_sites {
 	uint64_t apart;	 /* events of threads other than the first of their process: left out */
 };
 
-/** Make the entries of the archive in @folder, whose name must outlive them: times in ns since the
- * first. Returns 0, or -1 with @e. */
-int blocks_of_events(struct entries *entries, const char *folder, struct block_sites *sites,
-		     struct error *e);
+/** Most archives. */
+#define BLOCKS_OF_EVENTS_RUNS 64u
+
+/** Make the entries of the @n archives in @folders, one run behind the other; the first name must
+ * outlive them: times in ns since the first of the run. Returns 0, or -1 with @e. */
+int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
+		     struct block_sites *sites, struct error *e);
 void block_sites_fini(struct block_sites *sites);
 
 #endif

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "consumers/phase/clumps.h"
 #include "consumers/phase/moments.h"
 #include "consumers/phase/multiplicity.h"
 #include "consumers/phase/scan.h"
@@ -18,6 +19,7 @@ struct execution_shape {
 	const bool *subset; /* by process; NULL: no subset */
 	unsigned scan;	    /* processes of the subsets to compare; 0: none */
 	bool components;    /* sums for them */
+	bool clumps;	    /* where processes gather */
 };
 
 struct execution {
@@ -32,6 +34,7 @@ struct execution {
 	struct multiplicity whole, subset;
 	struct moments moments;
 	struct scan scan;
+	struct clumps clumps;
 };
 
 /** A first row: all processes in the block @shape->start at time 0. Returns 0, or -1 with @e if a

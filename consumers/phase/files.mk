@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libclient_la_SOURCES += \
-	%D%/axes.c %D%/axes.h %D%/execution.c %D%/execution.h %D%/moments.c %D%/moments.h %D%/multiplicity.c %D%/multiplicity.h \
+	%D%/axes.c %D%/axes.h %D%/clumps.c %D%/clumps.h %D%/execution.c %D%/execution.h %D%/moments.c %D%/moments.h %D%/multiplicity.c %D%/multiplicity.h \
 	%D%/points.c %D%/points.h %D%/scan.c %D%/scan.h
 
 evspace_SOURCES += \

@@ -12,6 +12,11 @@
 
 /* A process is unlike the others if chance would make one so less often than that. */
 #define UNLIKELY 0.01
+/* A component is one process's if that has so many times the part of the next one. */
+#define ALONE 2
+/* Clumps that are told, and the share of the time that one has at least. */
+#define CLUMPS	    4u
+#define CLUMP_LEAST 0.05
 
 /* The entropy @of what, by both normalisations. */
 static void entropy_print(const struct phase *p, const char *of, double volume, double none,
@@ -50,19 +55,83 @@ void phase_entropies_print(const struct phase *p, const struct execution *x)
 	entropy_print(p, "time", whole.by_histogram / largest, whole.by_histogram, true);
 }
 
+/* The process that component @k goes along most, its @part of the component's square, which is 1,
+ * and that of the @next one. */
+static unsigned component_process(const struct phase *p, unsigned k, double *part, double *next)
+{
+	const double *vector = p->vectors + (size_t)k * p->shape.processes;
+	unsigned most = 0;
+
+	*part = *next = 0;
+	for (unsigned i = 0; i < p->shape.processes; i++) {
+		double square = vector[i] * vector[i];
+
+		if (square > *part) {
+			*next = *part;
+			*part = square;
+			most = i;
+		} else {
+			*next = fmax(*next, square);
+		}
+	}
+	return most;
+}
+
 void phase_components_print(const struct phase *p)
 {
 	for (unsigned i = 0; i < p->n_components; i++) {
 		double explained = p->total > 0 ? p->variance[i] / p->total : (double)NAN;
+		double part, next;
+		unsigned process = component_process(p, i, &part, &next);
+		bool alone = p->shape.processes > 3 && part > ALONE * next;
 
-		if (p->common.json)
-			json_print(json_pack("{s:s,s:i,s:o,s:o}", "figure", "component", "n",
-					     (int)i + 1, "explained", json_number(explained),
-					     "variance", json_number(p->variance[i])),
+		if (p->common.json) {
+			json_print(json_pack("{s:s,s:i,s:o,s:o,s:i,s:o,s:b}", "figure", "component",
+					     "n", (int)i + 1, "explained", json_number(explained),
+					     "variance", json_number(p->variance[i]), "process",
+					     (int)process, "part", json_number(part), "alone",
+					     alone),
 				   stdout);
-		else if (p->total > 0)
-			printf("component %u            %12.6g of the variance\n", i + 1,
-			       explained);
+			continue;
+		}
+		if (!(p->total > 0))
+			continue;
+		printf("component %u            %12.6g of the variance", i + 1, explained);
+		if (alone)
+			printf(", %.0f%% of it process %u's", 100 * part, process);
+		printf("\n");
+	}
+}
+
+/* What happens in @block, as an archive's call sites say. */
+static void block_text(const struct phase *p, uint32_t block, char *text, size_t room)
+{
+	if (block == 0 || (block - 1) / 2 >= p->sites.n)
+		snprintf(text, room, "block %u", block);
+	else
+		snprintf(text, room, "block %u, %s %s", block, block % 2 ? "in" : "behind",
+			 p->sites.names[(block - 1) / 2]);
+}
+
+void phase_clumps_print(const struct phase *p, struct execution *x)
+{
+	struct clump found[CLUMPS];
+	unsigned n = clumps_find(&x->clumps, CLUMP_LEAST, found, CLUMPS);
+	char text[200];
+
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t block = found[i].block + p->base;
+
+		block_text(p, block, text, sizeof(text));
+		if (p->common.json)
+			json_print(json_pack("{s:s,s:i,s:o,s:f,s:f}", "figure", "clump", "block",
+					     (int)block, "where", json_text(text), "share",
+					     found[i].share, "chance", found[i].chance),
+				   stdout);
+		else
+			printf("most processes are in %s for %.3g of the time (by chance: "
+			       "%.1g)\n",
+			       text, found[i].share, found[i].chance);
 	}
 }
 

@@ -40,6 +40,16 @@ static const char phase_more[] =
 	"  evspace phase --file philosophers.srt --scan 3\n"
 	"  evspace phase --file simplex.srt --blocks 13 --plot simplex.html\n";
 
+static int from_take(void *into, const char *value, struct error *e)
+{
+	struct phase *p = into;
+
+	if (p->n_from == BLOCKS_OF_EVENTS_RUNS)
+		return errorf(e, "there are %u runs at most", BLOCKS_OF_EVENTS_RUNS);
+	p->from[p->n_from++] = value;
+	return 0;
+}
+
 static int start_take(void *into, const char *value, struct error *e)
 {
 	return quantity_count(value, 0, ENTRIES_BLOCKS_MAX - 1, &((struct phase *)into)->start, e);
@@ -62,8 +72,8 @@ static int plot_take(void *into, const char *path, struct error *e)
 static const struct option_row phase_rows[] = {
 	{"file", "FILE", OPTION_TEXT, .at = offsetof(struct phase, file),
 	 .help = "lines \"time block process\", sorted by time"},
-	{"from", "DIR", OPTION_TEXT, .at = offsetof(struct phase, from),
-	 .help = "the calls in an archive instead (evspace archive)"},
+	{"from", "DIR", .take = from_take,
+	 .help = "the calls in an archive instead (evspace archive); more than once: several runs"},
 	{"blocks", "N", OPTION_COUNT, .at = offsetof(struct phase, blocks),
 	 .most = ENTRIES_BLOCKS_MAX, .help = "blocks of the program; else to the highest in FILE"},
 	{"start", "BLOCK", .take = start_take, .help = "block in which all begin; else 0"},
@@ -239,6 +249,7 @@ static int states_look(struct phase *p, const struct execution *x, struct entrie
 
 	shape.scan = 0;
 	shape.components = false;
+	shape.clumps = false;
 	points_init(&look->points, x, p->base, p->vectors, p->n_components);
 	failed = execution_init(&again, &shape, e);
 	if (!failed)
@@ -289,6 +300,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 		phase_sites_print(p);
 		phase_entropies_print(p, &x);
 		phase_components_print(p);
+		phase_clumps_print(p, &x);
 		if (p->scan > 0)
 			phase_scan_print(p, &x);
 		if (p->points || p->plot)
@@ -303,11 +315,11 @@ static int phase_run(struct phase *p, struct error *e)
 	struct entries in;
 	int failed;
 
-	if (!p->file == !p->from)
+	if (!p->file == !p->n_from)
 		return errorf(e, "it needs --file FILE, with lines \"time block process\", or "
 				 "--from DIR, with an archive");
-	if (p->from)
-		failed = blocks_of_events(&in, p->from, &p->sites, e);
+	if (p->n_from > 0)
+		failed = blocks_of_events(&in, p->from, p->n_from, &p->sites, e);
 	else
 		failed = entries_open(&in, p->file, e);
 	if (failed)
@@ -315,6 +327,7 @@ static int phase_run(struct phase *p, struct error *e)
 	failed = shape_measure(p, &in, e);
 	p->shape.scan = p->scan;
 	p->shape.components = true;
+	p->shape.clumps = true;
 	if (!failed)
 		failed = subset_read(p, e);
 	if (!failed)

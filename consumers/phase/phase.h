@@ -10,7 +10,9 @@
 
 struct phase {
 	struct common common;
-	const char *file, *from, *subset, *points, *plot;
+	const char *file, *subset, *points, *plot;
+	const char *from[BLOCKS_OF_EVENTS_RUNS]; /* archives */
+	unsigned n_from;
 	struct block_sites sites; /* of an archive */
 	const char *normalise;	  /* NULL: both */
 	unsigned blocks, processes, scan;
@@ -28,6 +30,7 @@ void phase_states_print(const struct phase *p, const struct execution *x);
 void phase_sites_print(const struct phase *p);
 void phase_entropies_print(const struct phase *p, const struct execution *x);
 void phase_components_print(const struct phase *p);
+void phase_clumps_print(const struct phase *p, struct execution *x);
 void phase_scan_print(const struct phase *p, struct execution *x);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How fast an execution becomes states, entropy and sums for components, beside only reading its
- * entries. */
+ * entries; then, by a script, what the paper on it has found. */
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "consumers/phase/execution.h"
 #include "pathmap/base/memory.h"
@@ -22,7 +25,11 @@ static const char about[] =
 	"\n"
 	"Make states of the blocks of 64 processes, with the entropy of the execution and the "
 	"sums\n"
-	"for its components, on one core; beside that, only read the blocks. Case: speed.\n";
+	"for its components, on one core; beside that, only read the blocks: case speed. Then "
+	"find\n"
+	"what the paper has found (tests/bench/phases.sh): cases simplex, philosophers, prefix, "
+	"scan,\n"
+	"tunnel.\n";
 
 struct bench_entry {
 	uint32_t process, block;
@@ -91,34 +98,58 @@ static double only_read(const struct bench_entry *entries, double seconds)
 	return (double)n / took;
 }
 
-int main(int argc, char **argv)
+static void speed(const struct bench_options *o)
 {
-	static const struct bench_options quick = {.seconds = 0.2, .rounds = 1};
-	struct bench_options o = {.seconds = 2, .rounds = 3};
-	struct bench_entry *entries;
+	struct bench_entry *entries = entries_make();
 
-	bench_parse(argc, argv, &o, &quick, about);
-	if (o.only && strcmp(o.only, "speed")) {
-		fprintf(stderr, "phase: there is no case %s; there is speed\n", o.only);
-		return 2;
-	}
-	entries = entries_make();
-	for (unsigned round = 0; round < o.rounds; round++) {
+	for (unsigned round = 0; round < o->rounds; round++) {
 		struct rusage usage;
 		uint64_t n;
-		double rate = whole(entries, o.seconds, &n);
-		double read = only_read(entries, o.seconds);
+		double rate = whole(entries, o->seconds, &n);
+		double read = only_read(entries, o->seconds);
 
 		getrusage(RUSAGE_SELF, &usage);
-		printf(o.json ? "{\"case\":\"speed\",\"processes\":%u,\"entries\":%llu,"
-				"\"per_s\":%.0f,\"read_per_s\":%.0f,\"ratio\":%.1f,"
-				"\"memory_mb\":%.1f}\n"
-			      : "speed: %u processes, %llu entries: %.0f a second; only read, %.0f "
-				"(%.1f); %.1f MB\n",
+		printf(o->json ? "{\"case\":\"speed\",\"processes\":%u,\"entries\":%llu,"
+				 "\"per_s\":%.0f,\"read_per_s\":%.0f,\"ratio\":%.1f,"
+				 "\"memory_mb\":%.1f}\n"
+			       : "speed: %u processes, %llu entries: %.0f a second; only read, "
+				 "%.0f "
+				 "(%.1f); %.1f MB\n",
 		       PROCESSES, (unsigned long long)n, rate, read, read / rate,
 		       (double)usage.ru_maxrss / 1024);
 		fflush(stdout);
 	}
 	free(entries);
-	return 0;
+}
+
+/* The script goes on in our place. */
+static int paper(const struct bench_options *o)
+{
+	const char *words[7] = {"bash"};
+	char path[PATH_MAX];
+	unsigned n = 1;
+
+	words[n++] = bench_source("tests/bench/phases.sh", path, sizeof(path));
+	if (o->json)
+		words[n++] = "--json";
+	if (o->quick)
+		words[n++] = "--quick";
+	if (o->only) {
+		words[n++] = "--only";
+		words[n++] = o->only;
+	}
+	execvp("bash", (char *const *)words);
+	fprintf(stderr, "phase: cannot start %s: %s\n", path, strerror(errno));
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench_options quick = {.seconds = 0.2, .rounds = 1, .quick = true};
+	struct bench_options o = {.seconds = 2, .rounds = 3};
+
+	bench_parse(argc, argv, &o, &quick, about);
+	if (!o.only || strcmp(o.only, "speed") == 0)
+		speed(&o);
+	return o.only && strcmp(o.only, "speed") == 0 ? 0 : paper(&o);
 }
