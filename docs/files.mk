@@ -58,6 +58,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0039-elements-of-programs.md \
 	docs/decisions/0040-collectives-joined-by-consumers.md \
 	docs/decisions/0041-signatures-in-tuples.md \
+	docs/decisions/0055-gathering-by-time.md \
 	docs/decisions/0042-the-majority-is-right.md \
 	docs/decisions/0044-archives-are-what-came.md \
 	docs/decisions/0045-collecting-under-a-budget.md \
