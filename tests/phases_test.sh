@@ -198,6 +198,21 @@ blocks_are_said() {
 		diff <(grep -o '"figure":"\(states\|entropy\)".*' said) <(grep -o '"figure":"\(states\|entropy\)".*' wanted)
 }
 
+# A live run says what its archive does: here all of one that has ended; of one that goes on, what came meanwhile, and only once.
+run_is_followed() {
+	local pid
+
+	unset EVSPACE_ENTRY
+	evspace phase live --run said --json >said 2>err && evspace phase --from told --json >wanted || { cat err; return 1; }
+	diff <(grep -o '"figure":"\(states\|entropy\|component\)".*' said) <(grep -o '"figure":"\(states\|entropy\|component\)".*' wanted) || return
+	: >goes-on
+	evspace run --no-summary --run followed -- mpirun --oversubscribe -np 3 "$top_builddir/tests/apps/windtunnel" --while "$tap_dir/goes-on" >tunnel 2>&1 &
+	pid=$!
+	evspace phase live --run followed --wait --duration 3 --plot now.html --json >said 2>err && has '"processes":3' '"figure":"clump"' && [ -s now.html ] || { cat err; rm goes-on; return 1; }
+	rm goes-on
+	wait "$pid" && tap_says 1 'no such run\|there is no run' evspace phase live --run none && tap_says 2 "'lief' is not .live., the one word" evspace phase lief && tap_says 2 'it needs --file FILE' evspace phase live --from told
+}
+
 # Archives are runs of one execution: twice the same one has twice its states, and twice their entropy.
 archives_are_runs() {
 	local once both
@@ -272,6 +287,7 @@ tap_case "one process in one block" one_of_each
 tap_case "processes that start late are in the first block until then" late_ones_start_in_the_first_block
 tap_case "the calls in an archive: what its events give" archive_is_read
 tap_case "the blocks that a program says" blocks_are_said
+tap_case "a live run" run_is_followed
 tap_case "several archives are several runs" archives_are_runs
 tap_case "where most processes wait is told" gathering
 tap_case "a simplex of 17 processes in four variants has its own result" simplex_is_seen

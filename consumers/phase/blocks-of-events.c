@@ -4,14 +4,15 @@
 #include "consumers/phase/blocks-of-events.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "consumers/client/client-replay.h"
-#include "consumers/client/evspace-client.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
+
+/* Most changes that are kept of events as they come, 24 bytes each: two of each call. */
+#define CHANGES_MOST 40000000u
 
 /* One call site, or operation. */
 struct block_site {
@@ -69,7 +70,7 @@ static void change_add(struct block_making *m, const struct block_change *change
 	m->changes[m->n++] = *change;
 }
 
-static void take_event(struct block_making *m, const struct evspace_event *ev)
+void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev)
 {
 	struct block_change change = {.ns = ev->start_ns,
 				      .error_ns = (float)ev->error_ns,
@@ -98,6 +99,11 @@ static void take_event(struct block_making *m, const struct evspace_event *ev)
 	change_add(m, &change);
 }
 
+bool blocks_of_events_full(const struct block_making *m)
+{
+	return m->n >= CHANGES_MOST;
+}
+
 static int events_take(struct block_making *m, const char *folder, struct error *e)
 {
 	char *address = memory_format(CLIENT_REPLAY "%s", folder);
@@ -111,7 +117,7 @@ static int events_take(struct block_making *m, const char *folder, struct error 
 	free(address);
 	while (client && (rc = evspace_next(client, -1)) == 1) {
 		while (evspace_event(client, &ev))
-			take_event(m, &ev);
+			blocks_of_events_take(m, &ev);
 	}
 	if (client && rc < 0)
 		errorf(e, "%s", evspace_why(client));
@@ -185,42 +191,65 @@ static void entries_write(struct block_making *m, const uint32_t *place, struct 
 	}
 }
 
-int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
-		     struct block_sites *sites, struct error *e)
+struct block_making *blocks_of_events_new(void)
 {
-	struct block_making m = {0};
+	return memory_new(1, sizeof(struct block_making));
+}
+
+void blocks_of_events_free(struct block_making *m)
+{
 	struct block_site *s, *next;
-	int failed = 0;
 
-	for (unsigned i = 0; i < n && !failed; i++) {
-		m.run = (uint16_t)i;
-		failed = events_take(&m, folders[i], e);
-	}
-	*sites = (struct block_sites){.apart = m.apart};
-	*entries = (struct entries){.name = folders[0]};
-	if (!failed) {
-		uint32_t *place = NULL;
-
-		calls_drop(&m);
-		if (!m.said)
-			place = sites_number(&m, sites);
-		entries->in = tmpfile();
-		if (entries->in)
-			entries_write(&m, place, sites, entries->in);
-		if (!entries->in || fflush(entries->in) != 0)
-			failed =
-				errorf(e, "there is no place for the entries: %s", strerror(errno));
-		else
-			entries_rewind(entries);
-		free(place);
-	}
-	HASH_ITER(hh, m.sites, s, next)
+	if (!m)
+		return;
+	HASH_ITER(hh, m->sites, s, next)
 	{
-		HASH_DEL(m.sites, s);
+		HASH_DEL(m->sites, s);
 		free(s->name);
 		free(s);
 	}
-	free(m.changes);
+	free(m->changes);
+	free(m);
+}
+
+int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,
+			 struct block_sites *sites, struct error *e)
+{
+	uint32_t *place = NULL;
+	int rc = 0;
+
+	*sites = (struct block_sites){.apart = m->apart};
+	*entries = (struct entries){.name = name};
+	if (m->n == 0)
+		return errorf(e, "%s: there is no call of a rank in it", name);
+	calls_drop(m);
+	if (!m->said)
+		place = sites_number(m, sites);
+	entries->in = tmpfile();
+	if (entries->in)
+		entries_write(m, place, sites, entries->in);
+	if (!entries->in || fflush(entries->in) != 0)
+		rc = errorf(e, "there is no place for the entries: %s", strerror(errno));
+	else
+		entries_rewind(entries);
+	free(place);
+	return rc;
+}
+
+int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
+		     struct block_sites *sites, struct error *e)
+{
+	struct block_making *m = blocks_of_events_new();
+	int failed = 0;
+
+	*entries = (struct entries){.name = folders[0]};
+	for (unsigned i = 0; i < n && !failed; i++) {
+		m->run = (uint16_t)i;
+		failed = events_take(m, folders[i], e);
+	}
+	if (!failed)
+		failed = blocks_of_events_end(m, entries, folders[0], sites, e);
+	blocks_of_events_free(m);
 	return failed;
 }
 

@@ -5,6 +5,9 @@
 #ifndef EVSPACE_BLOCKS_OF_EVENTS_H
 #define EVSPACE_BLOCKS_OF_EVENTS_H
 
+#include <stdbool.h>
+
+#include "consumers/client/evspace-client.h"
 #include "consumers/phase/entries.h"
 
 /** What the blocks are: 0 before the first call, 2k + 1 in a call at site k, 2k + 2 behind it. */
@@ -24,6 +27,26 @@ struct block_sites {
  * outlive them: times in ns since the first of the run. Returns 0, or -1 with @e. */
 int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
 		     struct block_sites *sites, struct error *e);
+/** The same of events as they come. */
+struct block_making;
+
+/** Nothing has come. */
+struct block_making *blocks_of_events_new(void);
+
+/** An event has come, in any order. */
+void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev);
+
+/** Is that as much as is kept of a run that may go on for ever: 20 million calls, 960 MB? */
+bool blocks_of_events_full(const struct block_making *m);
+
+/** Make the entries, named @name, which must outlive them. Returns 0, or -1 with @e: no call has
+ * come, or there is no place for them. */
+int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,
+			 struct block_sites *sites, struct error *e);
+
+/** NULL is fine. */
+void blocks_of_events_free(struct block_making *m);
+
 void block_sites_fini(struct block_sites *sites);
 
 #endif

@@ -6,7 +6,7 @@ libclient_la_SOURCES += \
 	%D%/points.c %D%/points.h %D%/scan.c %D%/scan.h
 
 evspace_SOURCES += \
-	%D%/blocks-of-events.c %D%/blocks-of-events.h %D%/components.h %D%/entries.c %D%/entries.h %D%/phase-print.c %D%/phase.c %D%/phase.h \
+	%D%/blocks-of-events.c %D%/blocks-of-events.h %D%/components.h %D%/entries.c %D%/entries.h %D%/phase-live.c %D%/phase-print.c %D%/phase.c %D%/phase.h \
 	%D%/space-picture.c %D%/space.c %D%/space.h
 EXTRA_DIST += %D%/README.md %D%/space.html
 

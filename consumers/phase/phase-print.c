@@ -22,7 +22,7 @@
 static void entropy_print(const struct phase *p, const char *of, double volume, double none,
 			  bool share)
 {
-	if (p->common.json) {
+	if (p->follow.common.json) {
 		json_print(json_pack("{s:s,s:s,s:s,s:b,s:o}", "figure", "entropy", "of", of,
 				     "normalise", "volume", "bits", !share, "value",
 				     json_number(volume)),
@@ -85,7 +85,7 @@ void phase_components_print(const struct phase *p)
 		unsigned process = component_process(p, i, &part, &next);
 		bool alone = p->shape.processes > 3 && part > ALONE * next;
 
-		if (p->common.json) {
+		if (p->follow.common.json) {
 			json_print(json_pack("{s:s,s:i,s:o,s:o,s:i,s:o,s:b}", "figure", "component",
 					     "n", (int)i + 1, "explained", json_number(explained),
 					     "variance", json_number(p->variance[i]), "process",
@@ -123,7 +123,7 @@ void phase_clumps_print(const struct phase *p, struct execution *x)
 		uint32_t block = found[i].block + p->base;
 
 		block_text(p, block, text, sizeof(text));
-		if (p->common.json)
+		if (p->follow.common.json)
 			json_print(json_pack("{s:s,s:i,s:o,s:f,s:f}", "figure", "clump", "block",
 					     (int)block, "where", json_text(text), "share",
 					     found[i].share, "chance", found[i].chance),
@@ -137,7 +137,7 @@ void phase_clumps_print(const struct phase *p, struct execution *x)
 
 void phase_states_print(const struct phase *p, const struct execution *x)
 {
-	if (p->common.json) {
+	if (p->follow.common.json) {
 		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "figure", "states", "count",
 				     json_count(x->rows), "entries", json_count(x->entries),
 				     "processes", json_count(p->shape.processes), "blocks",
@@ -160,7 +160,7 @@ void phase_sites_print(const struct phase *p)
 	const struct block_sites *s = &p->sites;
 
 	for (size_t i = 0; i < s->n; i++) {
-		if (p->common.json)
+		if (p->follow.common.json)
 			json_print(json_pack("{s:s,s:i,s:i,s:o}", "figure", "site", "in",
 					     (int)(2 * i + 1), "behind", (int)(2 * i + 2), "name",
 					     json_text(s->names[i])),
@@ -169,7 +169,7 @@ void phase_sites_print(const struct phase *p)
 			printf("blocks %zu and %zu: in and behind %s\n", 2 * i + 1, 2 * i + 2,
 			       s->names[i]);
 	}
-	if (p->common.json && s->n > 0)
+	if (p->follow.common.json && s->n > 0)
 		json_print(json_pack("{s:s,s:o,s:o}", "figure", "order", "unsure",
 				     json_count(s->unsure), "left_out", json_count(s->apart)),
 			   stdout);
@@ -199,7 +199,7 @@ static void process_print(const struct phase *p, const struct scan *s,
 	char text[SCAN_MOST * 12];
 
 	subset_text(s, found->least, text, sizeof(text));
-	if (p->common.json)
+	if (p->follow.common.json)
 		json_print(json_pack("{s:s,s:i,s:f,s:f,s:f,s:s,s:f}", "figure", "unlike", "process",
 				     (int)process, "entropy", found->mean, "others", found->others,
 				     "unlikely", found->unlikely, "subset", text, "subset_entropy",
@@ -222,7 +222,7 @@ void phase_scan_print(const struct phase *p, struct execution *x)
 			process_print(p, &x->scan, &found[i], i);
 			n++;
 		}
-	if (n == 0 && !p->common.json)
+	if (n == 0 && !p->follow.common.json)
 		printf("no process is unlike the others in subsets of %u\n", p->scan);
 	free(found);
 }

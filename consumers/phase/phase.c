@@ -17,7 +17,7 @@
 #include "pathmap/base/quantity.h"
 
 static const char phase_help[] =
-	"usage: evspace phase --file FILE|--from DIR [options]\n"
+	"usage: evspace phase --file FILE|--from DIR|live [options]\n"
 	"\n"
 	"Show a parallel execution as a path through phase space (Gomez, Cai, Schubert:\n"
 	"Entropy of Parallel Execution and Communication): the state is the basic block\n"
@@ -25,7 +25,9 @@ static const char phase_help[] =
 	"that is entered, \"time block process\", sorted by time; when the time falls\n"
 	"back, another run of the same program begins. DIR is an archive of all events:\n"
 	"a process is in block 0 before its first call, in 2k + 1 during one at call site\n"
-	"k (or of operation k, where sites are not recorded), in 2k + 2 behind it.\n";
+	"k (or of operation k, where sites are not recorded), in 2k + 2 behind it. Of a\n"
+	"live run it is the same, of all that its elements hold and what comes until it\n"
+	"ends, Ctrl-C, or --duration is over.\n";
 
 static const char phase_more[] =
 	"Entropy of the execution: -sum p log2 p over all its states, p = P!/(N^P prod\n"
@@ -38,6 +40,7 @@ static const char phase_more[] =
 	"examples:\n"
 	"  sort -n trace.* | evspace phase --file -\n"
 	"  evspace phase --file philosophers.srt --scan 3\n"
+	"  evspace phase live --duration 10 --plot now.html\n"
 	"  evspace phase --file simplex.srt --blocks 13 --plot simplex.html\n";
 
 static int from_take(void *into, const char *value, struct error *e)
@@ -94,8 +97,13 @@ static const struct option_row phase_rows[] = {
 	{0},
 };
 
-static const struct usage phase_usage = {
-	.help = phase_help, .after = phase_more, .own = phase_rows, .takes = OPTIONS_JSON};
+static const struct usage phase_usage = {.help = phase_help,
+					 .after = phase_more,
+					 .own = phase_rows,
+					 .takes = OPTIONS_JSON | OPTIONS_LOOK | OPTIONS_VIEW |
+						  OPTIONS_WAVES,
+					 .lacks = " from speed view count ",
+					 .words_max = 1};
 
 /* What is in the file: which processes and blocks. */
 static int shape_measure(struct phase *p, struct entries *in, struct error *e)
@@ -310,18 +318,20 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 	return failed;
 }
 
+static int entries_take(struct phase *p, struct entries *in, struct error *e)
+{
+	if (p->making)
+		return blocks_of_events_end(p->making, in, "the run", &p->sites, e);
+	if (p->n_from > 0)
+		return blocks_of_events(in, p->from, p->n_from, &p->sites, e);
+	return entries_open(in, p->file, e);
+}
+
 static int phase_run(struct phase *p, struct error *e)
 {
 	struct entries in;
-	int failed;
+	int failed = entries_take(p, &in, e);
 
-	if (!p->file == !p->n_from)
-		return errorf(e, "it needs --file FILE, with lines \"time block process\", or "
-				 "--from DIR, with an archive");
-	if (p->n_from > 0)
-		failed = blocks_of_events(&in, p->from, p->n_from, &p->sites, e);
-	else
-		failed = entries_open(&in, p->file, e);
 	if (failed)
 		return -1;
 	failed = shape_measure(p, &in, e);
@@ -336,21 +346,41 @@ static int phase_run(struct phase *p, struct error *e)
 	return failed;
 }
 
+/* Is it said what to read? Returns 1 for a live run, 0 for what is on disk, or -1 with @e. */
+static int source_check(const struct phase *p, struct error *e)
+{
+	const struct common *c = &p->follow.common;
+	int n = (p->file != NULL) + (p->n_from > 0) + (c->n_words > 0);
+
+	if (c->n_words > 0 && strcmp(c->words[0], "live") != 0)
+		return errorf(e, "'%.80s' is not \"live\", the one word that it takes",
+			      c->words[0]);
+	if (n != 1)
+		return errorf(e, "it needs --file FILE, with lines \"time block process\", or "
+				 "--from DIR, with an archive, or live, a run");
+	return c->n_words > 0;
+}
+
 int phase_main(int argc, char **argv)
 {
-	struct phase p = {0};
-	int code = options_parse(argc, argv, &phase_usage, &p, &p.common);
+	struct phase p = {
+		.follow = {.command = "phase", .common.look = {.view = "events", .rate_hz = 10}}};
+	int code = options_parse(argc, argv, &phase_usage, &p, &p.follow.common), live;
 	struct error e;
 
 	if (code >= 0)
 		return code;
 	code = EXIT_FINE;
-	if (phase_run(&p, &e)) {
+	live = source_check(&p, &e);
+	if (live > 0)
+		code = phase_live(&p, argv[0]);
+	if (live < 0 || (code <= EXIT_BAD_NEWS && (!live || p.came) && phase_run(&p, &e))) {
 		fflush(stdout);
 		fprintf(stderr, "evspace phase: %s\n", e.text);
 		code = EXIT_USAGE;
 	}
 	block_sites_fini(&p.sites);
+	blocks_of_events_free(p.making);
 	free(p.in_subset);
 	free(p.vectors);
 	return code;

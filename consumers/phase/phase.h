@@ -3,13 +3,15 @@
 #ifndef EVSPACE_PHASE_H
 #define EVSPACE_PHASE_H
 
-#include "consumers/cli/options.h"
 #include "consumers/phase/blocks-of-events.h"
 #include "consumers/phase/execution.h"
 #include "consumers/phase/points.h"
+#include "consumers/watch/follow.h"
 
 struct phase {
-	struct common common;
+	struct follower follow; /* of a live run */
+	struct block_making *making;
+	bool came; /* something of it */
 	const char *file, *subset, *points, *plot;
 	const char *from[BLOCKS_OF_EVENTS_RUNS]; /* archives */
 	unsigned n_from;
@@ -24,6 +26,10 @@ struct phase {
 	double *vectors; /* COMPONENTS times as many as processes; NULL: no components */
 	unsigned n_components;
 };
+
+/** Follow a live run until its end, or as options say, and keep its blocks in @p->making. Returns
+ * the exit code. (phase-live.c) */
+int phase_live(struct phase *p, const char *command);
 
 /** Print what there is, as --json says. (phase-print.c) */
 void phase_states_print(const struct phase *p, const struct execution *x);
