@@ -21,7 +21,7 @@
 #define ENTRIES 1000000u
 
 static const char about[] =
-	"usage: tests/bench/phase [--json] [--quick] [--seconds S] [--rounds N] [--only CASE]\n"
+	"usage: tests/bench/phase [--json] [--quick] [--seconds S] [--rounds N] [--case CASE]\n"
 	"\n"
 	"Make states of the blocks of 64 processes, with the entropy of the execution and the "
 	"sums\n"
@@ -135,7 +135,7 @@ static int paper(const struct bench_options *o)
 	if (o->quick)
 		words[n++] = "--quick";
 	if (o->only) {
-		words[n++] = "--only";
+		words[n++] = "--case";
 		words[n++] = o->only;
 	}
 	execvp("bash", (char *const *)words);

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the paper on entropy of parallel execution (Gomez, Cai, Schubert) has found, found here again?
 
-usage='usage: tests/bench/phases.sh [--json] [--quick] [--only simplex|philosophers|prefix|scan|tunnel]
+usage='usage: tests/bench/phases.sh [--json] [--quick] [--case simplex|philosophers|prefix|scan|tunnel]
 Runs the applications of the paper, keeps them in archives, and compares what `evspace phase` says of them with the
 paper: a line for each relation or share, with what the paper has (nothing where it prints no number), what comes here, and whether it holds.
 simplex: Table 3 and Figures 6 to 10, 17 and 32 processes, five runs of each variant. philosophers: Tables 4 and 5, Figure 11, two runs of each.
 prefix: Figures 12 and 13. scan: is philosopher 5, kept from two forks, found among subsets of 3, in ten runs, and nobody in ten others?
 tunnel: the wind tunnel as it is: does its exchange of borders show as a clump at its call site, and one slow rank in the second component?
 The tunnel has ten runs with another slow rank each time. --quick: less runs.'
-quick= only= map=()
+quick= case= map=()
 . "${0%/*}/bench.sh"
-bench_options "quick only" "$@"
+bench_options "quick case" "$@"
 runs=${quick:+2} tries=${quick:+2}
 runs=${runs:-5} tries=${tries:-10}
 . "$top_srcdir/tests/tap.sh"
@@ -186,7 +186,7 @@ tunnel() {
 	row tunnel "and is named, having twice that of the next one" "" "$named of $tries runs" "$named >= 0.9 * $tries"
 }
 
-[[ " simplex philosophers prefix scan tunnel " = *" ${only:-scan} "* ]] || { echo "$0: there is no case $only; see --help" >&2 && exit 2; }
+[[ " simplex philosophers prefix scan tunnel " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
 make -s -C "$top_builddir" tests/apps/amoeba tests/apps/philosophers tests/apps/prefix >&2 || failed "building the programs"
 mkdir "$tap_dir/here"
 echo 'application any { ranks any; collect wait collective { element site; } }' >"$tap_dir/here/application.map"
@@ -196,6 +196,6 @@ bed_begin
 unset EVSPACE_ENTRY EVSPACE_TLS
 bed_start agent evspace agent
 bed_until bed_ready agent && grep -q "ready on" "$bed_dir/agent.err" || failed "the agent"
-for case in simplex philosophers prefix scan tunnel; do
-	[ -n "$only" ] && [ "$only" != "$case" ] || "$case"
+for one in ${case:-simplex philosophers prefix scan tunnel}; do
+	"$one"
 done
