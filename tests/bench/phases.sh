@@ -12,6 +12,7 @@ The tunnel has ten runs with another slow rank each time. --quick: less runs.'
 quick= case= map=()
 . "${0%/*}/bench.sh"
 bench_options "quick case" "$@"
+[[ " simplex philosophers prefix scan tunnel " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
 runs=${quick:+2} tries=${quick:+2}
 runs=${runs:-5} tries=${tries:-10}
 . "$top_srcdir/tests/tap.sh"
@@ -186,7 +187,6 @@ tunnel() {
 	row tunnel "and is named, having twice that of the next one" "" "$named of $tries runs" "$named >= 0.9 * $tries"
 }
 
-[[ " simplex philosophers prefix scan tunnel " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
 make -s -C "$top_builddir" tests/apps/amoeba tests/apps/philosophers tests/apps/prefix >&2 || failed "building the programs"
 mkdir "$tap_dir/here"
 echo 'application any { ranks any; collect wait collective { element site; } }' >"$tap_dir/here/application.map"
