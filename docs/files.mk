@@ -60,6 +60,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0041-signatures-in-tuples.md \
 	docs/decisions/0055-gathering-by-time.md \
 	docs/decisions/0042-the-majority-is-right.md \
+	docs/decisions/0043-collectives-joined-on-the-way.md \
 	docs/decisions/0044-archives-are-what-came.md \
 	docs/decisions/0045-collecting-under-a-budget.md \
 	docs/decisions/0046-exports-read-back.md \

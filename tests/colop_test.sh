@@ -62,6 +62,33 @@ figures_are_those_of_the_events() {
 		} END { exit wrong > 0 }' || { paste -d '\n' "$tap_dir/wanted" "$tap_dir/said"; return 1; }
 }
 
+# What the tree has joined says the same, as far as it tells, in fewer bytes. Times are rounded once instead of each.
+reduced_says_the_same() {
+	local how
+
+	for how in "" --reduced; do
+		colop --run chronic --json $how || return
+		awk '
+			function field(name) { match($0, "\"" name "\":[^,}]*"); s = substr($0, RSTART, RLENGTH); gsub(/.*:|"/, "", s); return s }
+			/"type":"class"/ {
+				op = field("op")
+				print "class", op, field("operations"), field("members"), field("bytes"), field("most_number"), field("most_rank"),
+					field("spread_ns"), field("most_ns"), field("inside_ns"),
+					op ~ /Barrier|Allreduce/ ? field("waited_ns") " " field("waited_share") * 1e6 : ""
+			}
+			/"type":"often".*(Barrier|Allreduce)/ {
+				print "often", field("op"), field("rank"), field("operations"), field("times"), field("cost_share") * 1e6
+			}' "$tap_dir/out" | sort >"$tap_dir/says$how"
+		sed -n 's/.*"received_bytes":\([0-9]*\).*/\1/p' "$tap_dir/out" >"$tap_dir/bytes$how"
+	done
+	[ "$(grep -c ^often "$tap_dir/says")" -ge 2 ] && [ "$(cat "$tap_dir/bytes--reduced")" -lt "$(cat "$tap_dir/bytes")" ] &&
+		paste -d ' ' "$tap_dir/says" "$tap_dir/says--reduced" | awk '{
+			half = NF / 2
+			for (i = 1; i <= half; i++)
+				wrong += $i ~ /^[0-9]/ ? $i - $(i + half) > 1000 || $i - $(i + half) < -1000 : $i != $(i + half)
+		} END { exit wrong > 0 }' || { paste -d '\n' "$tap_dir/says" "$tap_dir/says--reduced"; cat "$tap_dir"/bytes*; return 1; }
+}
+
 # Rank 1 comes 1.5 s late to a sum, which is more than any noise.
 most_is_found() {
 	mkdir -p "$tap_dir/times"
@@ -112,6 +139,7 @@ tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "who is late often is found, with how often, by how much, at what cost" chronic_is_found
 tap_case "... and said in a sentence, below the table" sentence_is_said
 tap_case "figures are those that the events give offline" figures_are_those_of_the_events
+tap_case "... and those that the tree joins, in fewer bytes" reduced_says_the_same
 tap_case "the one operation in which ranks come furthest apart is named" most_is_found
 tap_case "who is said to be late was late by as much as the program itself has seen" lateness_is_true
 tap_case "one operation is shown, with who came and left when" one_is_shown
@@ -136,6 +164,7 @@ else
 fi
 tap_case "... nor as what is no picture: 2" tap_says 2 'neither .svg nor .png' evspace colop --show world#1 --plot one.gif
 tap_case "what is proposed of an archive goes into no map: 2" tap_says 2 'an archive has no map' evspace colop --from "$tap_dir" --apply
+tap_case "what is joined on the way tells of no ranks: 2" tap_says 2 'does not tell of all ranks' evspace colop --reduced --show world#1
 tap_case "... nor of one operation: 2" tap_says 2 'are two things' evspace colop --show world#1 --suggest
 tap_case "no operation: 2" tap_says 2 'world#1200' evspace colop --show world
 tap_case "--check is an exit code" check_tells

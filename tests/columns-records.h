@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/random.h"
+#include "tree/data/meet.h"
 #include "tree/data/tuple.h"
 
 static uint64_t seed = 1;
@@ -57,6 +58,34 @@ static inline void tuples_like_real_ones(struct tuple *tuples, size_t n)
 			.op = (uint16_t)(10 + i % 4),
 		};
 		now = tuples[i].end;
+	}
+}
+
+/* Members of collectives that follow each other. */
+static inline void meets_like_real_ones(struct meet *meets, size_t n)
+{
+	uint64_t now = UINT64_C(123456789012345);
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t spread = random_below(&seed, 2000), start = now += 5000 + spread;
+
+		meets[i] = (struct meet){
+			.start = start,
+			.before = start + spread / 2,
+			.last = start + spread,
+			.end = start + spread + random_below(&seed, 500),
+			.last_end = start + spread + 500 + random_below(&seed, 500),
+			.waited = spread * 2,
+			.bytes = i % 3 * 64,
+			.comm = 0xdeadbeef,
+			.number = (uint32_t)i,
+			.count = 4,
+			.who = (uint32_t)random_below(&seed, 4),
+			.signature = -1,
+			.op = (uint16_t)(200 + i % 3),
+			.magnitude = (uint8_t)(i % 3 * 5),
+			.flags = (uint8_t)random_below(&seed, 4),
+		};
 	}
 }
 

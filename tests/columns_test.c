@@ -100,6 +100,25 @@ static void times_of_which_one_changes(void)
 	}
 }
 
+static void meets_come_out_again(void)
+{
+	struct meet meets[MOST];
+	unsigned char to[MOST * sizeof(struct meet) + 4096];
+	struct columns what;
+	size_t bytes;
+
+	for (size_t n = 1; n <= MOST; n += 23) {
+		meets_like_real_ones(meets, n);
+		expect_same(RUN_MEETS, (const unsigned char *)meets, n);
+	}
+	meets_like_real_ones(meets, MOST);
+	CU_ASSERT(columns_put(RUN_MEETS, meets, MOST, to) < MOST * 16);
+	/* of what is no meet, whatever is wrong is found in the last block, too */
+	meets[MOST - 1].last = meets[MOST - 1].start - 1;
+	bytes = columns_put(RUN_MEETS, meets, MOST, to);
+	CU_ASSERT_EQUAL(columns_get(to, bytes, &what, NULL, NULL), -1);
+}
+
 static void few_bytes_a_tuple(void)
 {
 	struct tuple tuples[1000];
@@ -138,7 +157,7 @@ static bool agree(const unsigned char *data, size_t bytes)
 	errno = 0;
 	sound = columns_get(exact, bytes, &what, NULL, &e) == 0;
 	CU_ASSERT(sound || (errno == EPROTO && e.text[0]));
-	naive = malloc(UINT16_MAX * sizeof(struct newest));
+	naive = malloc(UINT16_MAX * sizeof(struct meet));
 	count = bytes < 4 ? 0 : naive_get(exact, bytes, &kind, naive);
 	CU_ASSERT_EQUAL(sound, count > 0);
 	if (sound && count > 0) {
@@ -157,15 +176,18 @@ static bool agree(const unsigned char *data, size_t bytes)
 
 static void damaged_ones(void)
 {
-	struct newest records[200];
-	unsigned char data[200 * sizeof(struct newest) + 4096];
+	static const unsigned kinds[] = {RUN_TUPLES, RUN_NEWEST, RUN_MEETS};
+	struct meet records[200];
+	unsigned char data[200 * sizeof(struct meet) + 4096];
 	unsigned sound = 0, broken = 0;
 
-	for (unsigned round = 0; round < 4000; round++) {
-		unsigned kind = round % 2 ? RUN_TUPLES : RUN_NEWEST;
+	for (unsigned round = 0; round < 6000; round++) {
+		unsigned kind = kinds[round % 3];
 		size_t n = 1 + random_below(&seed, 200), bytes;
 
-		if (round % 3)
+		if (kind == RUN_MEETS)
+			meets_like_real_ones(records, n);
+		else if (round % 4)
 			tuples_like_real_ones((struct tuple *)records, n);
 		else
 			records_make((unsigned char *)records, n, run_record_bytes(kind));
@@ -455,6 +477,7 @@ static CU_TestInfo batch_cases[] = {
 static CU_TestInfo columns_cases[] = {
 	{"whatever is in records comes out again", all_comes_out_again},
 	{"times of which one changes", times_of_which_one_changes},
+	{"meets come out again", meets_come_out_again},
 	{"few bytes a tuple, none for what does not change", few_bytes_a_tuple},
 	{"of damaged ones two readers say the same", damaged_ones},
 	{"what is none is refused", what_is_none_is_refused},

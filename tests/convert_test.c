@@ -92,6 +92,23 @@ static void swap_count(struct count *c)
 	SWAP16(c->channel);
 }
 
+static void swap_meet(struct meet *m)
+{
+	SWAP64(m->start);
+	SWAP64(m->before);
+	SWAP64(m->last);
+	SWAP64(m->end);
+	SWAP64(m->last_end);
+	SWAP64(m->waited);
+	SWAP64(m->bytes);
+	SWAP32(m->comm);
+	SWAP32(m->number);
+	SWAP32(m->count);
+	SWAP32(m->who);
+	SWAP32(m->signature);
+	SWAP16(m->op);
+}
+
 /* A batch as a host with the other byte order sends it, field by field. */
 static void swap_all(struct batch *b)
 {
@@ -121,6 +138,8 @@ static void swap_all(struct batch *b)
 				swap_cell(&view.cells[i]);
 			else if (view.run->kind == RUN_COUNTS)
 				swap_count(&view.counts[i]);
+			else if (view.run->kind == RUN_MEETS)
+				swap_meet(&view.meets[i]);
 			else if (view.run->kind == RUN_FOREIGN)
 				SWAP64(view.foreigns[i].word);
 		}
@@ -172,6 +191,8 @@ static void fill(struct batch *b)
 		(struct cell){1, 2, 3, 4, CELL_TO_NAMED, 0};
 	*(struct count *)batch_add(b, RUN_COUNTS, 9, 0, 1, 0) =
 		(struct count){1, 2, 3, 4, 5, CHANNEL_WAIT, 0};
+	*(struct meet *)batch_add(b, RUN_MEETS, 9, 0, 1, 0) =
+		(struct meet){1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, MEET_MIXED};
 	foreign_head(foreign, &sketch);
 	for (unsigned i = FOREIGN_HEAD; i < FOREIGN_HEAD + 4; i++)
 		foreign[i].word = UINT64_C(0x0102030405060708) + i;
@@ -248,7 +269,7 @@ static void cut_anywhere(void)
 		CU_ASSERT_EQUAL(errno, EPROTO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "other byte order"));
 	}
-	CU_ASSERT_EQUAL(whole, 14);
+	CU_ASSERT_EQUAL(whole, 15);
 	batch_fini(&b);
 }
 

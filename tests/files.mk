@@ -73,7 +73,7 @@ unit_tests = \
 	tests/part_test \
 	tests/pastset_test tests/pastset_hostile_test \
 	tests/joining_test \
-	tests/measurement_test tests/median_test \
+	tests/measurement_test tests/median_test tests/meet_test \
 	tests/meeting_test tests/wait_test tests/lateness_test tests/dwell_test \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
@@ -221,6 +221,8 @@ tests_steer_tree_test_SOURCES = node-agent/collect/mpi/steer-tree.c tests/random
 tests_measurement_test_SOURCES = consumers/mir/answer.c consumers/mir/measurement.c tests/measurement_test.c tests/random.h
 tests_measurement_test_LDADD = $(LDADD) -lm
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h
+tests_meet_test_SOURCES = tests/meet_test.c tests/random-trees.c tests/random-trees.h tests/random.h
+tests_meet_test_LDADD = $(LDADD) -lm
 tests_joining_test_SOURCES = tests/joining_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_fold_test_SOURCES = tests/fold_test.c tests/random-trees.c tests/random-trees.h tests/random.h
 tests_part_test_SOURCES = tests/part_test.c tests/random.h

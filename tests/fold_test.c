@@ -242,6 +242,7 @@ static void arguments(void)
 		{"matrix", "of receives by rank"},
 		{"matrix", "by node of sends"},
 		{"counts", "by comm by channel"},
+		{"meet", ""},
 	};
 	static const char *const bad[][2] = {
 		{"histogram", "of"},
@@ -260,6 +261,7 @@ static void arguments(void)
 		{"counts", "by op"},
 		{"counts", "of bytes"},
 		{"counts", "by channel and a word that is far too long"},
+		{"meet", "by comm"},
 	};
 	struct error e;
 
@@ -352,7 +354,7 @@ static const struct {
 	const char *args;
 } all[] = {
 	{&histogram_ops, "by op"}, {&median_ops, "by op"}, {&slowest_ops, "3"},
-	{&matrix_ops, ""},	   {&counts_ops, ""},
+	{&matrix_ops, ""},	   {&counts_ops, ""},	   {&meet_ops, ""},
 };
 
 #define ALL (sizeof(all) / sizeof(all[0]))

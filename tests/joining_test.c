@@ -25,6 +25,7 @@ static const struct {
 	{"median", "by comm", LEVEL_THREAD, RUN_MEDIANS, 5000},
 	{"matrix", "by rank", LEVEL_THREAD, RUN_CELLS, 5000},
 	{"counts", "by comm", LEVEL_THREAD, RUN_COUNTS, 5000},
+	{"meet", "", LEVEL_THREAD, RUN_MEETS, 5000},
 	{"reduce", "count by comm", LEVEL_THREAD, RUN_TOTALS, 5000},
 	{"reduce", "last", LEVEL_ELEMENT, RUN_TUPLES, 4},
 	{"slowest", "10", LEVEL_ELEMENT, RUN_TUPLES, 4},
@@ -51,6 +52,9 @@ static void record_write(enum run_kind kind, uint32_t i, void *out)
 		break;
 	case RUN_COUNTS:
 		*(struct count *)out = (struct count){.calls = 1, .comm = key};
+		break;
+	case RUN_MEETS:
+		*(struct meet *)out = (struct meet){.count = 1, .comm = key};
 		break;
 	case RUN_TOTALS:
 		*(struct total *)out = (struct total){.count = 1, .comm = key};

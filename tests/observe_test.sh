@@ -162,9 +162,9 @@ reduces() {
 no_view_is_empty() {
 	local view
 
-	for view in volume rates histogram sizes slowest largest matrix traffic latest heartbeat events; do
+	for view in volume rates histogram sizes slowest largest matrix traffic meet latest heartbeat events; do
 		evspace view "$view" --connect "$bed_entry" --run tunnel --count 3 --json >"$tap_dir/shown" 2>&1 &&
-			grep -qE '"type":"(rate|bin|cell|total|tuple)"' "$tap_dir/shown" ||
+			grep -qE '"type":"(rate|bin|cell|meeting|total|tuple)"' "$tap_dir/shown" ||
 			{ echo "$view"; head -n 5 "$tap_dir/shown"; return 1; }
 	done
 }

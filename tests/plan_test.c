@@ -273,7 +273,7 @@ static void unknown_view(void)
 	CU_ASSERT_EQUAL(errno, ENOENT);
 	CU_ASSERT_STRING_EQUAL(e.text,
 			       "no view `volume`; there are heartbeat, events, latest, rates, "
-			       "histogram, sizes, slowest, largest, matrix, traffic");
+			       "histogram, sizes, slowest, largest, matrix, traffic, meet");
 	CU_ASSERT_PTR_NULL(plan);
 	errno = ENOSPC;
 	plan_free(NULL);

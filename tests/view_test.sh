@@ -35,6 +35,45 @@ has_all_events() {
 		[ "$(wc -l <"$bed_dir/events.out")" -gt 1000 ]
 }
 
+# Each operation, joined in the tree: members, bytes, who came last, and all times but for what one look is off from another.
+meetings_are_those_of_the_events() {
+	view meet --backlog --until-end --json >"$tap_dir/view" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	grep '/collective"' "$bed_dir/events.out" | cat - "$tap_dir/view" | awk '
+		function field(name) {
+			match($0, "\"" name "\":[^,}]*")
+			return substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3)
+		}
+		# digits that do not change in a while are more than a number here can hold
+		function at(name) { return substr(field(name), 5) + 0 }
+		function least(of, key, value) { if (!(key in of) || value < of[key]) of[key] = value }
+		function most(of, key, value) { if (!(key in of) || value > of[key]) of[key] = value }
+		function off(a, b) { return a - b > 100000 || b - a > 100000 }
+		/"type":"tuple"/ {
+			key = field("comm") " " field("seq_or_tag")
+			n[key]++; bytes[key] += field("bytes"); starts[key] += at("start_ns")
+			if (!(key in last) || at("start_ns") > last[key]) who[key] = field("rank")
+			least(first, key, at("start_ns")); most(last, key, at("start_ns"))
+			least(end, key, at("end_ns")); most(last_end, key, at("end_ns"))
+		}
+		/"type":"meeting"/ {
+			key = field("comm") " " field("number")
+			seen++; came[key] += field("count"); had[key] += field("bytes")
+			if (field("count") == n[key]) {
+				whole++
+				wrong += off(first[key], at("start_ns")) + off(last[key], at("last_start_ns"))
+				wrong += off(end[key], at("end_ns")) + off(last_end[key], at("last_end_ns"))
+				wrong += off(n[key] * last[key] - starts[key], field("waited_ns"))
+				others += who[key] != field("last_rank")
+				hosts += field("hosts") == "true"
+			}
+		}
+		END {
+			for (key in n) { all++; wrong += n[key] != came[key] || bytes[key] != had[key] }
+			print all, seen, whole, hosts, others, wrong
+			exit !(all > 10 && whole > all / 2 && hosts == whole && others < whole / 2 && wrong == 0)
+		}' >"$tap_dir/said" || { cat "$tap_dir/said" "$tap_dir/err"; return 1; }
+}
+
 # numbers OPTIONS...: each tuple of the view with a number is an event of that number.
 numbers() {
 	local key='s/.*"type":"tuple","name":"\([^"]*\)","op":"\([^"]*\)".*"number":\([0-9]*\),.*"peer":\([^,]*\),"seq_or_tag":\([0-9]*\),.*/\1 \3 \2 \4 \5/p'
@@ -97,7 +136,7 @@ json_has_one_rule() {
 
 	{
 		cat "$bed_dir/events.out" "$tap_dir/rates"
-		for what in rates matrix middle slowest; do
+		for what in rates matrix middle slowest meet; do
 			view "$what" --backlog --count 2 --json 2>"$tap_dir/err" || return
 		done
 	} | "$top_builddir/tests/json_rows" &&
@@ -123,6 +162,7 @@ tap_case "histograms of durations have all calls" agrees durations histogram
 tap_case "a matrix of what was sent is exact" agrees sent matrix
 tap_case "a matrix of what was received is exact" agrees received received
 tap_case "a matrix of nodes is exact" agrees nodes traffic
+tap_case "collective operations are joined exactly over four hosts" meetings_are_those_of_the_events
 tap_case "what classes counted is what was written" agrees counts calls
 tap_case "the time that classes counted is that of the events" agrees times calls
 tap_case "the largest are the largest" agrees largest=7 big
@@ -136,6 +176,7 @@ tap_case "medians as text" shows '^/ *MPI_Isend *[0-9,]* *272 B$' middle --backl
 tap_case "medians as JSON" medians_are_told
 tap_case "rows of JSON have the same keys, each of one kind" json_has_one_rule
 tap_case "bars" shows ' ####' sizes --backlog --count 1 --bars
+tap_case "operations as text" shows '^/ *MPI_[A-Z][a-z]*@world *#[0-9]* *[1-4] of 4 .* rank[0-3] ' meet --backlog --count 1
 tap_case "a matrix as text" shows '^rank1 .* KiB' matrix --backlog --count 1
 tap_case "no more lines than wanted" shows '^and [0-9]* more ' rates --level thread --top 3 --count 1
 tap_case "an unknown view" refuses 2 'no view `nosuch`; there are ' nosuch

@@ -102,26 +102,26 @@ void lateness_free(struct lateness *l)
 
 /* ---- classes and members ---- */
 
-static struct class_key key_of(const struct meeting *m)
+/* @site: where it was called from. */
+static struct class_key key_of(const struct meet *m, uint32_t site)
+{
+	return (struct class_key){
+		.comm = m->comm, .site = site, .op = m->op, .magnitude = m->magnitude};
+}
+
+/* That of the process with the lowest number. */
+static uint32_t site_of(const struct meeting *m)
 {
 	const struct arrival *first = m->arrivals;
-	struct class_key key = {.comm = m->key.comm, .op = m->op};
-	uint64_t most = 0;
 
-	for (size_t i = 0; i < m->n; i++) {
+	for (size_t i = 0; i < m->n; i++)
 		first = m->arrivals[i].process < first->process ? &m->arrivals[i] : first;
-		most = m->arrivals[i].bytes > most ? m->arrivals[i].bytes : most;
-	}
-	key.site = first->site;
-	for (; most; most >>= 1)
-		key.magnitude++;
-	return key;
+	return first->site;
 }
 
 /* NULL: there are too many. */
-static struct lateness_row *class_of(struct lateness *l, const struct meeting *m)
+static struct lateness_row *class_of(struct lateness *l, struct class_key key)
 {
-	struct class_key key = key_of(m);
 	struct lateness_row *c;
 
 	HASH_FIND(hh, l->classes, &key, sizeof(key), c);
@@ -138,9 +138,9 @@ static struct lateness_row *class_of(struct lateness *l, const struct meeting *m
 
 /* NULL: there are too many. */
 static struct lateness_member *member_of(struct lateness *l, struct lateness_row *c,
-					 const struct arrival *a)
+					 uint32_t process, uint32_t site)
 {
-	struct member_row *p, look = {.key = {&c->sums, a->process}};
+	struct member_row *p, look = {.key = {&c->sums, process}};
 
 	HASH_FIND(hh, l->members, &look.key, sizeof(look.key), p);
 	if (!p && HASH_COUNT(l->members) == MEMBERS_MOST) {
@@ -151,10 +151,10 @@ static struct lateness_member *member_of(struct lateness *l, struct lateness_row
 		p = memory_new(1, sizeof(*p));
 		p->key = look.key;
 		p->sums.of = &c->sums;
-		p->sums.process = a->process;
+		p->sums.process = process;
 		HASH_ADD(hh, l->members, key, sizeof(p->key), p);
 	}
-	p->sums.site = a->site;
+	p->sums.site = site;
 	return &p->sums;
 }
 
@@ -206,49 +206,48 @@ static void add_between(struct lateness *l, struct lateness_class *c, const stru
 	}
 }
 
-static void add_class(struct lateness *l, struct lateness_class *c, const struct meeting *m,
+static void add_class(struct lateness *l, struct lateness_class *c, const struct meet *m,
 		      const struct meeting_waits *all)
 {
 	c->meetings++;
-	c->members += m->n;
-	c->kind = all->kind;
+	c->members += m->count;
+	c->kind = all->kind != WAIT_NONE ? all->kind : c->kind;
 	c->spread_ns += all->spread_ns;
 	if (c->meetings == 1 || all->spread_ns - all->error_ns > c->spread_most_ns) {
 		c->spread_most_ns = all->spread_ns - all->error_ns;
-		c->most_number = m->key.number;
-		c->most_process = m->arrivals[m->n - 1].process;
+		c->most_number = m->number;
+		c->most_process = m->who;
 	}
 	c->inside_ns += all->inside_ns;
 	c->waited_ns += all->waited_ns;
-	for (size_t i = 0; i < m->n; i++) {
-		const struct arrival *a = &m->arrivals[i];
+	c->bytes += m->bytes;
+	c->untold += all->untold;
+	if (!l->from_ns || (int64_t)m->start < l->from_ns)
+		l->from_ns = (int64_t)m->start;
+	if ((int64_t)m->last_end > l->to_ns)
+		l->to_ns = (int64_t)m->last_end;
+}
 
-		c->bytes += a->bytes;
-		c->untold += l->waits[i].untold;
-		if (!l->from_ns || a->start_ns < l->from_ns)
-			l->from_ns = a->start_ns;
-		if (a->end_ns > l->to_ns)
-			l->to_ns = a->end_ns;
-	}
-	add_between(l, c, m);
+static void add_member(struct lateness_member *p, const struct wait *w, bool late)
+{
+	p->waited_ns += w->ns;
+	p->caused_ns += w->caused_ns;
+	if (!late)
+		return;
+	p->times++;
+	middle_add(&p->late_ns, w->late_ns);
+	p->error_ns += w->error_ns;
 }
 
 static void add_members(struct lateness *l, struct lateness_row *c, const struct meeting *m,
 			const struct meeting_waits *all)
 {
 	for (size_t i = 0; i < m->n; i++) {
-		const struct wait *w = &l->waits[i];
-		struct lateness_member *p = member_of(l, c, &m->arrivals[i]);
+		const struct arrival *a = &m->arrivals[i];
+		struct lateness_member *p = member_of(l, c, a->process, a->site);
 
-		if (!p)
-			continue;
-		p->waited_ns += w->ns;
-		p->caused_ns += w->caused_ns;
-		if (i != all->late)
-			continue;
-		p->times++;
-		middle_add(&p->late_ns, w->late_ns);
-		p->error_ns += w->error_ns;
+		if (p)
+			add_member(p, &l->waits[i], i == all->late);
 	}
 }
 
@@ -288,21 +287,14 @@ static void judge_held(struct lateness *l, const struct lateness_row *c)
 	l->n_held = kept;
 }
 
-static void look_at(struct lateness *l, struct lateness_row *c, const struct meeting *m, size_t i)
+/* @late is whoever the wait @w is of. */
+static void look_at(struct lateness *l, struct lateness_row *c, const struct wait *w,
+		    struct late_once late)
 {
-	const struct arrival *a = &m->arrivals[i];
-	const struct wait *w = &l->waits[i];
-	struct late_once late = {
-		.of = &c->sums,
-		.number = m->key.number,
-		.process = a->process,
-		.site = a->site,
-		.start_ns = a->start_ns,
-		.late_ns = w->late_ns,
-		.error_ns = w->error_ns,
-		.caused_ns = w->caused_ns,
-	};
-
+	late.of = &c->sums;
+	late.late_ns = w->late_ns;
+	late.error_ns = w->error_ns;
+	late.caused_ns = w->caused_ns;
 	if (!w->awaited || w->late_ns <= w->error_ns)
 		return;
 	if (judge(l, c, &late) || c->usual.n >= SURE || l->n_held == HELD_MOST)
@@ -314,7 +306,8 @@ static void look_at(struct lateness *l, struct lateness_row *c, const struct mee
 
 void lateness_add(struct lateness *l, const struct meeting *m)
 {
-	struct lateness_row *c = class_of(l, m);
+	const struct meeting_sum sum = meeting_sum_of(m);
+	struct lateness_row *c = class_of(l, key_of(&sum.meet, site_of(m)));
 	struct meeting_waits all;
 
 	if (!c) {
@@ -327,13 +320,51 @@ void lateness_add(struct lateness *l, const struct meeting *m)
 		l->n_waits = m->n;
 	}
 	all = wait_find(m, l->waits);
-	add_class(l, &c->sums, m, &all);
+	add_class(l, &c->sums, &sum.meet, &all);
+	add_between(l, &c->sums, m);
 	add_members(l, c, m, &all);
 	for (size_t i = 0; i < m->n && m->n > 1; i++)
 		tail_add(&c->usual, fabs(l->waits[i].late_ns));
 	l->judged += m->n;
-	for (size_t i = 0; i < m->n; i++)
-		look_at(l, c, m, i);
+	for (size_t i = 0; i < m->n; i++) {
+		const struct arrival *a = &m->arrivals[i];
+
+		look_at(l, c, &l->waits[i],
+			(struct late_once){.number = m->key.number,
+					   .process = a->process,
+					   .site = a->site,
+					   .start_ns = a->start_ns});
+	}
+	if (c->held && c->usual.n >= SURE)
+		judge_held(l, c);
+}
+
+void lateness_add_sum(struct lateness *l, const struct meeting_sum *sum)
+{
+	const struct meet *m = &sum->meet;
+	struct lateness_row *c = class_of(l, key_of(m, sum->site));
+	struct lateness_member *p = c ? member_of(l, c, m->who, sum->site) : NULL;
+	struct meeting_waits all;
+	struct wait last;
+
+	if (!c) {
+		l->left_out++;
+		return;
+	}
+	all = wait_find_summed(sum, &last);
+	add_class(l, &c->sums, m, &all);
+	if (p)
+		add_member(p, &last, all.late == 0);
+	l->processes = m->count > l->processes ? m->count : l->processes;
+	if (!last.awaited)
+		return;
+	l->judged++;
+	tail_add(&c->usual, last.late_ns);
+	look_at(l, c, &last,
+		(struct late_once){.number = m->number,
+				   .process = m->who,
+				   .site = sum->site,
+				   .start_ns = (int64_t)m->last});
 	if (c->held && c->usual.n >= SURE)
 		judge_held(l, c);
 }

@@ -72,6 +72,10 @@ void lateness_free(struct lateness *lateness);
 /** Take a whole @meeting. Processes are numbered from 0, without large gaps. */
 void lateness_add(struct lateness *lateness, const struct meeting *meeting);
 
+/** Take what is known of a whole meeting, @sum (wait_find_summed()). Of its class only the process
+ * that started last is judged, and its call site is that of all. */
+void lateness_add_sum(struct lateness *lateness, const struct meeting_sum *sum);
+
 /** No more will come: tell of those that were kept until it is known better what is usual. */
 void lateness_end(struct lateness *lateness);
 

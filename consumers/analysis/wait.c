@@ -207,11 +207,53 @@ struct meeting_waits wait_find(const struct meeting *m, struct wait *w)
 	for (size_t i = 0; i < m->n; i++) {
 		wait_for_cause(m, i, &w[i]);
 		all.waited_ns += w[i].ns;
+		all.untold += w[i].untold;
 		if (w[i].cause != WAIT_NOBODY)
 			w[w[i].cause].caused_ns += w[i].ns;
 		end = m->arrivals[i].end_ns > end ? m->arrivals[i].end_ns : end;
 	}
 	all.late = late_find(m, w);
 	all.inside_ns = (double)(end - last->start_ns);
+	return all;
+}
+
+/* ---- of sums ---- */
+
+/* Did all wait until the last one started, as far as clocks can tell? Without data, or with clocks
+ * that are wrong, some may have left before. */
+static bool all_waited(const struct meeting_sum *sum, enum wait_kind kind)
+{
+	const struct meet *m = &sum->meet;
+
+	return kind != WAIT_NONE &&
+	       (m->end >= m->last || (double)(m->last - m->end) <= meeting_sum_bound(sum));
+}
+
+struct meeting_waits wait_find_summed(const struct meeting_sum *sum, struct wait *w)
+{
+	const struct meet *m = &sum->meet;
+	const double off = meeting_sum_bound(sum), others = m->count - 1.0;
+	struct meeting_waits all = {
+		.kind = m->flags & MEET_MIXED ? WAIT_NONE : wait_kind(m->op, sum->root >= 0),
+		.spread_ns = (double)(m->last - m->start),
+		.error_ns = off,
+		.late = WAIT_NOBODY,
+		.inside_ns = (double)(m->last_end - m->last),
+	};
+
+	if (all.kind == WAIT_REDUCE || all.kind == WAIT_SCAN ||
+	    (all.kind == WAIT_BROADCAST && sum->place != sum->root))
+		all.kind = WAIT_NONE;
+	*w = (struct wait){.cause = WAIT_NOBODY, .error_ns = off};
+	if (m->count < 2 || !all_waited(sum, all.kind))
+		return all;
+	w->awaited = true;
+	w->late_ns = (double)m->waited / others;
+	if ((all.kind == WAIT_BROADCAST ? w->late_ns : (double)(m->last - m->before)) > off)
+		all.late = 0;
+	if ((double)m->waited > others * off)
+		w->caused_ns = all.waited_ns = (double)m->waited;
+	else
+		all.untold = m->count - 1;
 	return all;
 }

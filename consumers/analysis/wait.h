@@ -4,7 +4,7 @@
 #ifndef EVSPACE_WAIT_H
 #define EVSPACE_WAIT_H
 
-#include "consumers/analysis/meeting.h"
+#include "consumers/analysis/meeting-sum.h"
 
 /** Who waits for whom in an operation. */
 enum wait_kind {
@@ -45,9 +45,17 @@ struct meeting_waits {
 		      * the others; WAIT_NOBODY: nobody, or clocks cannot tell */
 	double inside_ns; /* from the last start to the last end */
 	double waited_ns; /* by all together */
+	uint64_t untold;  /* members that may have waited, but for less than clocks can tell */
 };
 
 /** Look at @meeting, of one member at least; @waits has room for meeting->n. */
 struct meeting_waits wait_find(const struct meeting *meeting, struct wait *waits);
+
+/**
+ * The same of what is known of @sum: of whoever started last, in @last, with the mean of the others
+ * for their median; `late` is 0 or WAIT_NOBODY. A sum does not tell who waits in a reduction or a
+ * scan, nor in a broadcast whose root did not come last: then nobody is said to have waited.
+ */
+struct meeting_waits wait_find_summed(const struct meeting_sum *sum, struct wait *last);
 
 #endif

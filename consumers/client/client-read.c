@@ -339,6 +339,43 @@ int evspace_cell(struct evspace_client *c, struct evspace_cell *cell)
 	return 1;
 }
 
+int evspace_meeting(struct evspace_client *c, struct evspace_meeting *meeting)
+{
+	const struct meet *record = client_record(c, RUN_MEETS);
+	const struct name_comm *comm;
+	struct meet m;
+
+	if (!record)
+		return 0;
+	m = *record;
+	meet_to_ns(&m, &c->part.clock);
+	comm = names_comm_find(c->names, m.comm);
+	*meeting = (struct evspace_meeting){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.comm = m.comm,
+		.number = m.number,
+		.count = m.count,
+		.size = comm ? comm->size : 0,
+		.op = op_name(m.op),
+		.op_number = m.op,
+		.magnitude = m.magnitude,
+		.mixed = m.flags & MEET_MIXED ? 1 : 0,
+		.root = signature_of(&(struct tuple){.op = m.op, .peer = m.signature}).root,
+		.start_ns = (int64_t)m.start,
+		.before_ns = (int64_t)m.before,
+		.last_ns = (int64_t)m.last,
+		.end_ns = (int64_t)m.end,
+		.last_end_ns = (int64_t)m.last_end,
+		.waited_ns = m.waited,
+		.bytes = m.bytes,
+		.error_ns = clock_error_ns(c->part.clock.error_ns,
+					   (double)c->read_ns - (double)m.start),
+		.hosts = m.flags & MEET_HOSTS ? 1 : 0,
+	};
+	meeting->who = client_name(c, m.who, &meeting->rank);
+	return 1;
+}
+
 int evspace_class(struct evspace_client *c, struct evspace_class *class_of)
 {
 	const struct count *n = client_record(c, RUN_COUNTS);

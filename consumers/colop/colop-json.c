@@ -72,11 +72,11 @@ static void json_class(const struct colop *c, const struct lateness_class *of)
 static void json_member(void *arg, const struct lateness_member *p)
 {
 	const struct colop *c = arg;
-	json_t *o =
-		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "type", "member", "operations",
-			  json_count(p->of->meetings), "times", json_count(p->times), "late_ns",
-			  p->times ? json_ns(middle_value(&p->late_ns)) : json_null(), "caused_ns",
-			  json_ns(p->caused_ns), "waited_ns", json_ns(p->waited_ns));
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "type", "member", "operations",
+			      json_count(p->of->meetings), "times", json_count(p->times), "late_ns",
+			      p->times ? json_ns(middle_value(&p->late_ns)) : json_null(),
+			      "caused_ns", json_ns(p->caused_ns), "waited_ns",
+			      c->reduced ? json_null() : json_ns(p->waited_ns));
 
 	json_print(with_process(with_class(o, c, p->of, p->site), c, p->process), stdout);
 }
@@ -96,21 +96,22 @@ static void json_often(const struct colop *c, const struct late_often *f)
 
 static void json_summary(const struct colop *c)
 {
-	const struct meetings_counts *n = meetings_counts(c->meetings);
+	const struct meetings_counts *n = colop_counts(c);
 	struct evspace_counts counts;
 
 	evspace_counts(c->follow.client, &counts);
-	json_print(
-		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type",
-			  "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
-			  json_count(n->n[MEETING_BEFORE]), "lost", json_count(n->n[MEETING_LOST]),
-			  "absent", json_count(n->n[MEETING_ABSENT]), "crowded",
-			  json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
-			  "unnumbered", json_count(c->left_out), "strays", json_count(n->strays),
-			  "refused", json_count(n->refused), "left_out",
-			  json_count(lateness_left_out(c->lateness)), "tuples_lost",
-			  json_count(counts.lost), "unaccounted", json_count(counts.unaccounted)),
-		stdout);
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type",
+			     "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
+			     json_count(n->n[MEETING_BEFORE]), "lost",
+			     json_count(n->n[MEETING_LOST]), "absent",
+			     json_count(n->n[MEETING_ABSENT]), "crowded",
+			     json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
+			     "unnumbered", json_count(c->left_out), "strays", json_count(n->strays),
+			     "refused", json_count(n->refused), "left_out",
+			     json_count(lateness_left_out(c->lateness)), "tuples_lost",
+			     json_count(counts.lost), "unaccounted", json_count(counts.unaccounted),
+			     "received_bytes", json_count(counts.received_bytes)),
+		   stdout);
 }
 
 void colop_json_end(const struct colop *c)

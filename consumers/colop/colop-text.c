@@ -196,7 +196,7 @@ static void account_write(FILE *line, const void *arg)
 		[MEETING_CROWDED] = "given up, as too many were open",
 	};
 	const struct colop *c = arg;
-	const struct meetings_counts *n = meetings_counts(c->meetings);
+	const struct meetings_counts *n = colop_counts(c);
 	uint64_t others = n->strays + n->refused + lateness_left_out(c->lateness);
 	char text[UNIT_TEXT];
 

@@ -35,6 +35,7 @@ static const char colop_help[] =
 	"  evspace colop --check --max-spread 5ms       # exit code 1 if they came apart\n"
 	"  evspace colop --show world#1200              # who came and left that one when\n"
 	"  evspace colop --suggest                      # a better tree, for the map\n"
+	"  evspace colop --reduced                      # joined on the way, fewer bytes\n"
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
@@ -94,6 +95,10 @@ static const struct option_row colop_rows[] = {
 	{"apply", .at = offsetof(struct colop, apply),
 	 .help = "--suggest, and put that into the map in effect while programs run (control); "
 		 "evspace map rollback takes it back"},
+	{"reduced", .at = offsetof(struct colop, reduced),
+	 .help = "have operations joined on their way (view meet), so that a record for each comes "
+		 "instead of all events; does not tell of all ranks, nor who waits in reductions "
+		 "and scans"},
 	{"least", "SHARE", .take = take_least,
 	 .help = "say nothing of ranks that others wait for for less than this share of the time "
 		 "of all (default 0.1%)"},
@@ -210,24 +215,33 @@ static void take_event(struct colop *c, const struct evspace_event *ev)
 	meetings_add(c->meetings, &key, &a);
 }
 
+/* All events of a wave; returns whether there were any. */
+static bool take_events(struct colop *c)
+{
+	struct evspace_event ev;
+	bool any = false;
+
+	for (; evspace_event(c->follow.client, &ev); any = true) {
+		if (is_joined(c, &ev))
+			take_event(c, &ev);
+	}
+	meetings_turn(c->meetings);
+	return any;
+}
+
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct colop *c = arg;
 	struct follower *f = &c->follow;
-	struct evspace_event ev;
 	uint64_t now = clock_mono_ns();
-	bool any = false;
+	bool any;
 
 	*seen = evspace_wave(f->client)->number;
 	options_note_missing(f->command, &f->common, f->client);
 	standing_note_unreadable(&f->standing, "evspace colop", f->client);
 	follow_tell_loss(f);
 	attendance_turn(c->attendance);
-	for (; evspace_event(f->client, &ev); any = true) {
-		if (is_joined(c, &ev))
-			take_event(c, &ev);
-	}
-	meetings_turn(c->meetings);
+	any = c->reduced ? reduced_take(c, members) : take_events(c);
 	if (c->instance.found)
 		evspace_stop(f->client);
 	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
@@ -245,8 +259,10 @@ static void begin(struct colop *c)
 {
 	struct common *common = &c->follow.common;
 
-	if (common->look.n_select == 0 && !common->look.define &&
-	    strcmp(common->look.view, "events") == 0) {
+	if (!common->look.define && strcmp(common->look.view, "events") == 0 && c->reduced) {
+		common->look.view = "meet";
+	} else if (common->look.n_select == 0 && !common->look.define &&
+		   strcmp(common->look.view, "events") == 0) {
 		common->select[0] = COLLECTIVE;
 		common->look.select = common->select;
 		common->look.n_select = 1;
@@ -261,7 +277,10 @@ static void begin(struct colop *c)
 	c->redraw = c->watch && isatty(STDOUT_FILENO);
 	c->once = memory_new(c->top, sizeof(*c->once));
 	c->attendance = attendance_new();
-	c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
+	if (c->reduced)
+		c->sums = reduced_new(c);
+	else
+		c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
 }
 
@@ -300,6 +319,12 @@ static int tell_instance(const struct colop *c)
 
 static void tell(struct colop *c)
 {
+	struct evspace_counts n;
+
+	/* joined records do not tell what was left out */
+	evspace_counts(c->follow.client, &n);
+	if (c->reduced)
+		c->left_out = n.filtered - evspace_sampled(c->follow.client);
 	if (c->follow.common.json) {
 		colop_json_end(c);
 		return;
@@ -312,6 +337,7 @@ static void end(struct colop *c)
 {
 	options_close(&c->follow.common, c->follow.client);
 	meetings_free(c->meetings);
+	meeting_sums_free(c->sums);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
 	instance_fini(&c->instance);
@@ -327,6 +353,8 @@ static int options_check(const struct colop *c)
 		why = "--plot draws one operation: add --show COMM#N";
 	else if ((c->suggest || c->apply) && c->instance.comm[0])
 		why = "--suggest and --show are two things";
+	else if (c->reduced && (c->suggest || c->apply || c->instance.comm[0]))
+		why = "--reduced does not tell of all ranks, as --show and --suggest need";
 	else if (c->apply && client_replay_folder(c->follow.common.look.connect))
 		why = "an archive has no map to put it into; --suggest says what it would be";
 	if (why)
@@ -350,7 +378,10 @@ int colop_main(int argc, char **argv)
 	c.follow.client = options_open(argv[0], &c.follow.common, &code);
 	if (c.follow.client) {
 		code = follow_run(&c.follow, take_wave, &c);
-		meetings_end(c.meetings);
+		if (c.reduced)
+			meeting_sums_end(c.sums);
+		else
+			meetings_end(c.meetings);
 		lateness_end(c.lateness);
 		if (c.instance.comm[0] && code == EXIT_FINE)
 			code = tell_instance(&c);

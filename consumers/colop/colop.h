@@ -13,12 +13,13 @@
 
 struct colop {
 	struct follower follow;
-	bool watch, check, suggest, apply;
+	bool watch, check, suggest, apply, reduced;
 	uint64_t max_spread_ns; /* 0: any */
 	double least;		/* share of the time of all processes that is worth a word */
 	unsigned top;
 	struct attendance *attendance;
 	struct meetings *meetings;
+	struct meeting_sums *sums; /* instead, if reduced */
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */
 	size_t n_once;
@@ -29,6 +30,17 @@ struct colop {
 	uint64_t drawn_ns;
 	bool redraw;
 };
+
+/** What became of all operations. */
+static inline const struct meetings_counts *colop_counts(const struct colop *colop)
+{
+	return colop->reduced ? meeting_sums_counts(colop->sums) : meetings_counts(colop->meetings);
+}
+
+/** Of --reduced: what it joins, and take what is in a wave; returns whether anything was.
+ * (reduced.c) */
+struct meeting_sums *reduced_new(struct colop *colop);
+bool reduced_take(struct colop *colop, attendance_members *members);
 
 /** Text: the table, and a sentence for each finding. (colop-text.c) */
 void colop_show(const struct colop *colop, FILE *out);

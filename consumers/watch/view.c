@@ -32,6 +32,7 @@ static const char view_help[] =
 	"  largest      the 10 with the most bytes\n"
 	"  matrix       messages and bytes from each process to each other\n"
 	"  traffic      the same from node to node\n"
+	"  meet         collective operations: who came last, how long the others waited\n"
 	"  latest       the newest event of every element\n"
 	"  heartbeat    the last of every thread\n"
 	"  events       all events (see also: evspace events, evspace heartbeat)\n"
@@ -46,8 +47,8 @@ static const char view_help[] =
 	"  evspace view matrix --sum --count 10 --json\n"
 	"  evspace view --define 'thread filter bytes>=10k; all slowest 5'\n"
 	"\n"
-	"JSON: \"type\" is wave, then rate, bin, median, cell, total, foreign or tuple;\n"
-	"times are in ns.\n";
+	"JSON: \"type\" is wave, then rate, bin, median, cell, meeting, total, foreign or\n"
+	"tuple; times are in ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
 
@@ -104,8 +105,8 @@ static const struct figure figure_tuples = {records_take, false, records_text, r
 /* ---- which views there are ---- */
 
 static const struct figure *const figures[] = {
-	&figure_classes, &figure_bins,	  &figure_medians,
-	&figure_cells,	 &figure_foreign, &figure_tuples,
+	&figure_classes,  &figure_bins,	   &figure_medians, &figure_cells,
+	&figure_meetings, &figure_foreign, &figure_tuples,
 };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))

@@ -35,11 +35,12 @@ struct figure {
 	void (*fini)(void);
 };
 
-extern const struct figure figure_bins;	   /* view-bins.c */
-extern const struct figure figure_medians; /* view-medians.c */
-extern const struct figure figure_cells;   /* view-cells.c */
-extern const struct figure figure_classes; /* view-classes.c */
-extern const struct figure figure_foreign; /* view-foreign.c */
+extern const struct figure figure_bins;	    /* view-bins.c */
+extern const struct figure figure_medians;  /* view-medians.c */
+extern const struct figure figure_cells;    /* view-cells.c */
+extern const struct figure figure_meetings; /* view-meetings.c */
+extern const struct figure figure_classes;  /* view-classes.c */
+extern const struct figure figure_foreign;  /* view-foreign.c */
 
 /** Is line @shown, from 0, of a table of @n shown? */
 bool viewer_shows(const struct viewer *v, size_t shown, size_t n);

@@ -41,7 +41,7 @@ void application_add(struct application *application, struct view *view)
 
 /* Shipped views; a view of the map with the same name replaces one. */
 static const struct {
-	const char *name;
+	const char *name, *select;
 	enum reading reading;
 	bool quiet;
 	struct {
@@ -49,10 +49,11 @@ static const struct {
 		const char *kind, *args;
 	} stages[6]; /* the first without a kind ends them */
 } shipped[] = {
-	{"heartbeat", READ_LATEST, false, {{LEVEL_THREAD, "reduce", "last"}}},
-	{"events", READ_STREAM, false, {{0}}},
-	{"latest", READ_LATEST, true, {{0}}},
+	{"heartbeat", "/**", READ_LATEST, false, {{LEVEL_THREAD, "reduce", "last"}}},
+	{"events", "/**", READ_STREAM, false, {{0}}},
+	{"latest", "/**", READ_LATEST, true, {{0}}},
 	{"rates",
+	 "/**",
 	 READ_COUNTS,
 	 true,
 	 {{LEVEL_THREAD, "counts", "by channel by comm"},
@@ -60,6 +61,7 @@ static const struct {
 	  {LEVEL_CLUSTER, "counts", "by channel by comm"},
 	  {LEVEL_ALL, "counts", "by channel by comm"}}},
 	{"histogram",
+	 "/**",
 	 READ_STREAM,
 	 true,
 	 {{LEVEL_ELEMENT, "filter", CALLS},
@@ -68,6 +70,7 @@ static const struct {
 	  {LEVEL_CLUSTER, "histogram", "of duration by op"},
 	  {LEVEL_ALL, "histogram", "of duration by op"}}},
 	{"sizes",
+	 "/**",
 	 READ_STREAM,
 	 true,
 	 {{LEVEL_ELEMENT, "filter", CALLS},
@@ -76,6 +79,7 @@ static const struct {
 	  {LEVEL_CLUSTER, "histogram", "of bytes by op"},
 	  {LEVEL_ALL, "histogram", "of bytes by op"}}},
 	{"slowest",
+	 "/**",
 	 READ_STREAM,
 	 true,
 	 {{LEVEL_ELEMENT, "filter", CALLS},
@@ -83,6 +87,7 @@ static const struct {
 	  {LEVEL_CLUSTER, "slowest", "10"},
 	  {LEVEL_ALL, "slowest", "10"}}},
 	{"largest",
+	 "/**",
 	 READ_STREAM,
 	 true,
 	 {{LEVEL_ELEMENT, "filter", CALLS},
@@ -90,17 +95,24 @@ static const struct {
 	  {LEVEL_CLUSTER, "slowest", "10 by bytes"},
 	  {LEVEL_ALL, "slowest", "10 by bytes"}}},
 	{"matrix",
+	 "/**",
 	 READ_STREAM,
 	 true,
 	 {{LEVEL_NODE, "matrix", "by rank"},
 	  {LEVEL_CLUSTER, "matrix", "by rank"},
 	  {LEVEL_ALL, "matrix", "by rank"}}},
 	{"traffic",
+	 "/**",
 	 READ_STREAM,
 	 true,
 	 {{LEVEL_NODE, "matrix", "by node"},
 	  {LEVEL_CLUSTER, "matrix", "by node"},
 	  {LEVEL_ALL, "matrix", "by node"}}},
+	{"meet",
+	 "/**/collective",
+	 READ_STREAM,
+	 true,
+	 {{LEVEL_NODE, "meet", ""}, {LEVEL_CLUSTER, "meet", ""}, {LEVEL_ALL, "meet", ""}}},
 };
 
 static void views_ship(struct application *application)
@@ -115,7 +127,7 @@ static void views_ship(struct application *application)
 		view->quiet = shipped[i].quiet;
 		view->has_reading = true;
 		view->reading = shipped[i].reading;
-		view_select(view, "/**");
+		view_select(view, shipped[i].select);
 		for (size_t k = 0; shipped[i].stages[k].kind != NULL; k++) {
 			struct plan_stage stage = {
 				.level = shipped[i].stages[k].level,

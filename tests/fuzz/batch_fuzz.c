@@ -225,6 +225,8 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 			(struct median){{3, 60, 21, 1, 1, (uint16_t)bin_number(21)}, seed % 5};
 		*(struct cell *)batch_add(&b, RUN_CELLS, 4 * i, 0, 1, 0) =
 			(struct cell){3, 60, seed % 7, 5 * i, seed % 4, 0};
+		*(struct meet *)batch_add(&b, RUN_MEETS, 4 * i, 0, 1, 0) = (struct meet){
+			1, 2, 3, 4, 5, 6, 60, 1, seed % 7, 2, 4 * i, 8, 200, 6, seed % 4};
 		n = columns_put(RUN_TUPLES, tuple, 2, columns);
 		memcpy(batch_add(&b, RUN_COLUMNS, 5 * i, 90, (uint32_t)n / 8, seed % 3), columns,
 		       n);

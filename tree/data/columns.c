@@ -7,60 +7,22 @@
 #include <string.h>
 
 #include "tree/data/bits.h"
+#include "tree/data/columns-table.h"
 
 /* Bytes before the first block; of a block its head, and of a column what comes before its bits. */
 #define HEAD	    4u
 #define BLOCK_HEAD  2u
 #define NUMBER_MOST 10u
 #define COLUMN_HEAD (1 + 2 * NUMBER_MOST)
-#define COLUMNS	    9u
 
 _Static_assert(COLUMNS_BLOCK <= BITS_VALUES, "a block is put and got at once");
 
-enum { START, END, NUMBER = 8 };
-
 #define WORD  sizeof(uint64_t)
-#define WORDS (sizeof(struct newest) / WORD)
-
-/* A field of a record. */
-struct column {
-	uint8_t at, bytes;
-};
-
-static const struct column tuple_columns[COLUMNS] = {
-	{offsetof(struct tuple, start), 8},	 {offsetof(struct tuple, end), 8},
-	{offsetof(struct tuple, bytes), 8},	 {offsetof(struct tuple, peer), 4},
-	{offsetof(struct tuple, seq_or_tag), 4}, {offsetof(struct tuple, comm), 4},
-	{offsetof(struct tuple, op), 2},	 {offsetof(struct tuple, flags), 2},
-};
-
-#define OF_NEWEST(field) offsetof(struct newest, tuple) + offsetof(struct tuple, field)
-
-static const struct column newest_columns[COLUMNS] = {
-	{OF_NEWEST(start), 8},
-	{OF_NEWEST(end), 8},
-	{OF_NEWEST(bytes), 8},
-	{OF_NEWEST(peer), 4},
-	{OF_NEWEST(seq_or_tag), 4},
-	{OF_NEWEST(comm), 4},
-	{OF_NEWEST(op), 2},
-	{OF_NEWEST(flags), 2},
-	[NUMBER] = {offsetof(struct newest, number), 8},
-};
-
-static const struct column *columns_table(unsigned kind)
-{
-	return kind == RUN_NEWEST ? newest_columns : tuple_columns;
-}
-
-static unsigned columns_number(unsigned kind)
-{
-	return kind == RUN_NEWEST ? NUMBER + 1 : NUMBER;
-}
+#define WORDS (COLUMNS_BYTES / WORD)
 
 bool columns_possible(unsigned kind)
 {
-	return kind == RUN_TUPLES || kind == RUN_NEWEST;
+	return kind < RUN_KINDS && columns_tables[kind].n > 0;
 }
 
 size_t columns_room(enum run_kind kind, size_t n)
@@ -68,7 +30,7 @@ size_t columns_room(enum run_kind kind, size_t n)
 	size_t blocks = (n + COLUMNS_BLOCK - 1) / COLUMNS_BLOCK;
 
 	return HEAD + n * run_record_bytes(kind) +
-	       blocks * (BLOCK_HEAD + COLUMNS * (COLUMN_HEAD + 1)) + 2 * BITS_SPARE;
+	       blocks * (BLOCK_HEAD + columns_tables[kind].n * (COLUMN_HEAD + 1)) + 2 * BITS_SPARE;
 }
 
 /* ---- numbers ---- */
@@ -113,6 +75,8 @@ static void records_compare(enum run_kind kind, const unsigned char *records, si
 {
 	if (kind == RUN_NEWEST)
 		words_compare(records, n, sizeof(struct newest) / WORD, changes);
+	else if (kind == RUN_MEETS)
+		words_compare(records, n, sizeof(struct meet) / WORD, changes);
 	else
 		words_compare(records, n, sizeof(struct tuple) / WORD, changes);
 }
@@ -146,7 +110,7 @@ static void column_gather(const struct column *c, const unsigned char *records, 
 			values[i] = (uint64_t)v;
 		}
 		break;
-	default:
+	case 2:
 #pragma GCC unroll 4
 		for (size_t i = 0; i < n; i++, from += stride) {
 			uint16_t v;
@@ -154,20 +118,25 @@ static void column_gather(const struct column *c, const unsigned char *records, 
 			memcpy(&v, from, 2);
 			values[i] = v;
 		}
+		break;
+	default:
+		for (size_t i = 0; i < n; i++, from += stride)
+			values[i] = *from;
 	}
 }
 
-/* What each tuple has taken: its `end` less its `start`, which is right before that. */
-static void ends_gather(const struct column *end, const unsigned char *records, size_t stride,
-			size_t n, uint64_t *values)
+/* How long after the record's start @time is: what a tuple has taken, of its `end`. */
+static void since_gather(const struct column *start, const struct column *time,
+			 const unsigned char *records, size_t stride, size_t n, uint64_t *values)
 {
-	const unsigned char *from = records + end->at - WORD;
+	const unsigned char *from = records + start->at, *to = records + time->at;
 
 #pragma GCC unroll 4
-	for (size_t i = 0; i < n; i++, from += stride) {
+	for (size_t i = 0; i < n; i++, from += stride, to += stride) {
 		uint64_t times[2];
 
-		memcpy(times, from, sizeof(times));
+		memcpy(&times[0], from, WORD);
+		memcpy(&times[1], to, WORD);
 		values[i] = times[1] - times[0];
 	}
 }
@@ -206,8 +175,9 @@ static bool values_are_even(const uint64_t *values, size_t n)
 	return values[n - 1] - values[0] == (values[1] - values[0]) * (n - 1);
 }
 
-/* @last: what the first value is relative to. The values are changed. */
-static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values, size_t n,
+/* @last: what the first value is relative to. @steps: take what each is more than the one before.
+ * The values are changed. */
+static unsigned char *column_put(unsigned char *to, bool steps, uint64_t *values, size_t n,
 				 uint64_t last)
 {
 	unsigned char *how = to++;
@@ -215,7 +185,7 @@ static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values
 	unsigned width;
 
 	*how = 0;
-	if (n > 1 && (c == START || (c != END && values_are_even(values, n)))) {
+	if (n > 1 && steps) {
 		*how = COLUMNS_STEPS;
 		to = number_put(to, values[0] - last);
 		last = 0;
@@ -234,7 +204,7 @@ static unsigned char *column_put(unsigned char *to, unsigned c, uint64_t *values
 static unsigned char *block_put(enum run_kind kind, const unsigned char *records, size_t n,
 				uint64_t *last, unsigned char *to)
 {
-	const struct column *table = columns_table(kind);
+	const struct column *table = columns_tables[kind].columns;
 	const size_t stride = run_record_bytes(kind);
 	uint64_t values[COLUMNS_BLOCK], changes[WORDS];
 	unsigned char *head = to;
@@ -242,7 +212,7 @@ static unsigned char *block_put(enum run_kind kind, const unsigned char *records
 
 	records_compare(kind, records, n, changes);
 	to += BLOCK_HEAD;
-	for (unsigned c = 0; c < columns_number(kind); c++) {
+	for (unsigned c = 0; c < columns_tables[kind].n; c++) {
 		const bool varies = column_varies(&table[c], changes);
 		const uint64_t before = last[c];
 
@@ -250,14 +220,16 @@ static unsigned char *block_put(enum run_kind kind, const unsigned char *records
 		if (!varies && last[c] == before)
 			continue;
 		there |= (uint16_t)(1u << c);
-		if (c == END) {
-			ends_gather(&table[c], records, stride, n, values);
-			to = column_put(to, c, values, n, 0);
+		if (table[c].since) {
+			since_gather(&table[COLUMNS_START], &table[c], records, stride, n, values);
+			to = column_put(to, false, values, n, 0);
 		} else {
 			const size_t some = varies ? n : 1;
 
 			column_gather(&table[c], records, stride, some, values);
-			to = column_put(to, c, values, some, before);
+			to = column_put(
+				to, c == COLUMNS_START || (some > 1 && values_are_even(values, n)),
+				values, some, before);
 		}
 	}
 	there = htole16(there);
@@ -269,7 +241,7 @@ size_t columns_put(enum run_kind kind, const void *records, size_t n, unsigned c
 {
 	const unsigned char *from = records;
 	unsigned char *begin = to;
-	uint64_t last[COLUMNS] = {0};
+	uint64_t last[COLUMNS_MOST] = {0};
 	uint16_t count = htole16((uint16_t)n);
 
 	memcpy(to, &count, sizeof(count));
@@ -373,33 +345,39 @@ static void column_scatter(const struct column *c, unsigned char *records, size_
 			memcpy(to, &v, 4);
 		}
 		break;
-	default:
+	case 2:
 		for (size_t i = 0; i < n; i++, to += stride) {
 			uint16_t v = (uint16_t)values[i];
 
 			memcpy(to, &v, 2);
 		}
+		break;
+	default:
+		for (size_t i = 0; i < n; i++, to += stride)
+			*to = (unsigned char)values[i];
 	}
 }
 
 /* All records are as their columns were last: this is all that those which are not there need. */
 static void records_fill(enum run_kind kind, unsigned char *records, size_t n, const uint64_t *last)
 {
-	unsigned char like[sizeof(struct newest)] = {0};
+	unsigned char like[COLUMNS_BYTES] = {0};
 
-	for (unsigned c = 0; c < columns_number(kind); c++)
-		column_scatter(&columns_table(kind)[c], like, 0, 1, &last[c]);
+	for (unsigned c = 0; c < columns_tables[kind].n; c++)
+		column_scatter(&columns_tables[kind].columns[c], like, 0, 1, &last[c]);
 	for (size_t i = 0; kind == RUN_TUPLES && i < n; i++)
 		memcpy(records + i * sizeof(struct tuple), like, sizeof(struct tuple));
 	for (size_t i = 0; kind == RUN_NEWEST && i < n; i++)
 		memcpy(records + i * sizeof(struct newest), like, sizeof(struct newest));
+	for (size_t i = 0; kind == RUN_MEETS && i < n; i++)
+		memcpy(records + i * sizeof(struct meet), like, sizeof(struct meet));
 }
 
 /* @records NULL: only look. */
 static bool block_get(struct left *left, enum run_kind kind, unsigned char *records, size_t n,
 		      uint64_t *last)
 {
-	const struct column *table = columns_table(kind);
+	const struct column *table = columns_tables[kind].columns;
 	size_t stride = run_record_bytes(kind);
 	uint64_t starts[COLUMNS_BLOCK], others[COLUMNS_BLOCK];
 	unsigned there;
@@ -408,19 +386,19 @@ static bool block_get(struct left *left, enum run_kind kind, unsigned char *reco
 		return false;
 	there = left->at[0] | (unsigned)left->at[1] << 8;
 	left->at += BLOCK_HEAD;
-	if (there >> columns_number(kind))
+	if (there >> columns_tables[kind].n)
 		return false;
-	for (size_t i = 0; i < n && !(there & 1u << START); i++)
-		starts[i] = last[START];
+	for (size_t i = 0; i < n && !(there & 1u << COLUMNS_START); i++)
+		starts[i] = last[COLUMNS_START];
 	if (records)
 		records_fill(kind, records, n, last);
-	for (unsigned c = 0; c < columns_number(kind); c++) {
+	for (unsigned c = 0; c < columns_tables[kind].n; c++) {
 		/* cppcheck-suppress legacyUninitvar */
-		uint64_t *values = !records ? NULL : c == START ? starts : others;
+		uint64_t *values = !records ? NULL : c == COLUMNS_START ? starts : others;
 
 		if (!(there & 1u << c))
 			continue;
-		if (!column_get(left, values, n, last[c], c == END ? starts : NULL))
+		if (!column_get(left, values, n, last[c], table[c].since ? starts : NULL))
 			return false;
 		if (!records)
 			continue;
@@ -450,20 +428,36 @@ static int broken(struct error *e)
 	return errorf(e, "columns that are none");
 }
 
+/* Of kinds that are not anything, as tuples are. */
+static bool records_are_sound(enum run_kind kind, const unsigned char *records, size_t n)
+{
+	const struct run_record *record = &run_records[kind];
+
+	for (size_t i = 0; i < n; i++) {
+		if (!record->sound(records + i * record->bytes))
+			return false;
+	}
+	return true;
+}
+
 int columns_get(const unsigned char *data, size_t bytes, struct columns *what, void *records,
 		struct error *e)
 {
+	_Alignas(WORD) unsigned char block[COLUMNS_BLOCK * COLUMNS_BYTES];
 	struct left left = {data + HEAD, data + bytes};
-	uint64_t last[COLUMNS] = {0};
+	uint64_t last[COLUMNS_MOST] = {0};
 	unsigned char *to = records;
+	bool checks;
 	size_t n;
 
 	if (bytes < HEAD || !columns_possible(data[2]) || data[3])
 		return broken(e);
 	*what = columns_head(data);
+	checks = !records && run_records[what->kind].sound;
 	for (size_t at = 0; at < what->count; at += n) {
 		n = what->count - at < COLUMNS_BLOCK ? what->count - at : COLUMNS_BLOCK;
-		if (!block_get(&left, what->kind, to, n, last))
+		if (!block_get(&left, what->kind, checks ? block : to, n, last) ||
+		    (checks && !records_are_sound(what->kind, block, n)))
 			return broken(e);
 		to = to ? to + n * run_record_bytes(what->kind) : NULL;
 	}

@@ -15,15 +15,16 @@
  * blocks of COLUMNS_BLOCK records, the last with what is left; then less than 8 bytes of zeros, up
  * to a multiple of 8.
  *
- * A block begins with a uint16 that has a bit for each column that is in it (of a tuple its fields
- * in order; bit 8 is the number of a newest tuple). All values of a column that is not are what the
- * one before the block was, at first 0. A column is a byte, COLUMNS_STEPS and a width w of 0 to 64
- * bits; one or two numbers; then values of w bits each, one behind the other, to a full byte. (Of
- * more than 56 bits the lower 32 of all values come first, then the others of all.) Fields of 4
- * bytes have a sign.
+ * A block begins with a uint16 that has a bit for each column that is in it (of a tuple, and of a
+ * meet, its fields in order; bit 8 is the number of a newest tuple). All values of a column that is
+ * not are what the one before the block was, at first 0. A column is a byte, COLUMNS_STEPS and a
+ * width w of 0 to 64 bits; one or two numbers; then values of w bits each, one behind the other, to
+ * a full byte. (Of more than 56 bits the lower 32 of all values come first, then the others of
+ * all.) Fields of 4 bytes have a sign.
  *
  *   plain   value = reference + bits; the number is the reference less the value before the block
- *           (of `end`: each value is what the tuple has taken, the number is the reference)
+ *           (of `end`, and the other times of a meet: each value is what it is after the start of
+ *           the record, the number is the reference)
  *   steps   value = the one before + reference + bits; the numbers are the first value less the one
  *           before the block, and the reference; the first has no bits
  *
@@ -35,7 +36,7 @@
 
 /** Bytes of plain records that @kind and @count of a run of columns stand for. */
 struct columns {
-	enum run_kind kind; /* RUN_TUPLES or RUN_NEWEST */
+	enum run_kind kind; /* RUN_TUPLES, RUN_NEWEST or RUN_MEETS */
 	uint32_t count;
 };
 
@@ -57,8 +58,8 @@ size_t columns_put(enum run_kind kind, const void *records, size_t n, unsigned c
 
 /**
  * What the @bytes at @data stand for into @what, and the records to @records, where there is room
- * for them; NULL: only look whether that can be done. Reads no byte beyond. Returns 0, or -1 with
- * EPROTO and @e for what columns_put() does not make.
+ * for them; NULL: only look whether that can be done, and they are sound. Reads no byte beyond.
+ * Returns 0, or -1 with EPROTO and @e for what columns_put() does not make.
  */
 int columns_get(const unsigned char *data, size_t bytes, struct columns *what, void *records,
 		struct error *e);

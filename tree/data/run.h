@@ -14,14 +14,13 @@
 #include "tree/data/foreign.h"
 #include "tree/data/leaves.h"
 #include "tree/data/median.h"
+#include "tree/data/meet.h"
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
 
-/**
- * Every kind of record, by its number on the wire; a new kind is a header of its own and a last row
- * here. KIND(NAME, kind, fields, sound, merge): RUN_NAME is records of struct kind; the rest are
- * members of struct run_record.
- */
+/** Every kind of record, by its number on the wire; a new kind is a header of its own and a last
+ * row here. KIND(NAME, kind, fields, sound, merge): RUN_NAME is records of struct kind; the rest
+ * are members of struct run_record. */
 #define RUN_TABLE(KIND)                                             \
 	KIND(TUPLES, tuple, "88844422", NULL, NULL)                 \
 	KIND(TOTALS, total, "8888884211", total_sound, total_merge) \
@@ -34,16 +33,17 @@
 	KIND(COLUMNS, column_word, "11111111", NULL, NULL)          \
 	KIND(LEAVES, leaf_range, "44", leaf_range_sound, NULL)      \
 	KIND(WORST, leaf_worst, "844", leaf_worst_sound, NULL)      \
-	KIND(FOREIGN, foreign, "8", NULL, NULL)
+	KIND(FOREIGN, foreign, "8", NULL, NULL)                     \
+	KIND(MEETS, meet, "888888844444211", meet_sound, meet_merge)
 
 #define RUN_NUMBER(NAME, ...) RUN_##NAME,
 
 /**
  * The kind of a run's records. Tuples are numbered from the run's `first`. A RUN_PART is one part:
  * where the runs up to the next part are from. A RUN_NEWEST has one tuple each of the elements from
- * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has tuples, or newest
- * tuples, as columns (tree/data/columns.h): `count` is the number of words, all else is as in the
- * plain run. A RUN_FOREIGN, too, is counted in words (tree/data/foreign.h).
+ * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has such or meets as
+ * columns (tree/data/columns.h): `count` is the number of words, all else is as in the plain run. A
+ * RUN_FOREIGN, too, is counted in words (tree/data/foreign.h).
  */
 enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 
@@ -118,8 +118,7 @@ _Static_assert(sizeof(struct part) == 104, "a part is 104 bytes");
 struct run_record {
 	const char *name;
 	size_t bytes;
-	const char *fields; /* width of each in bytes, one digit each, in order, for swapping
-			     * byte order */
+	const char *fields; /* widths in bytes, one digit each, in order, to swap byte order */
 	bool (*sound)(const void *record);	   /* is a record from a peer valid? NULL: always */
 	const char *fault;			   /* the message if it is not */
 	void (*merge)(void *to, const void *from); /* two of one key; NULL: they are not merged */

@@ -16,10 +16,11 @@
 struct group {
 	uint64_t key[2]; /* group_key() */
 	uint32_t hash;	 /* of the key */
-	uint32_t part;	 /* first and last: index in the wave's parts of the tuple's part */
+	uint32_t part;	 /* first, last, meet: index in the wave's parts of the tuple's part */
 	union {
-		unsigned char record[sizeof(struct total)]; /* of any kind that is merged */
+		unsigned char record[sizeof(struct meet)]; /* of any kind that is merged */
 		struct total total;
+		struct meet meet;
 		struct {
 			struct tuple tuple;
 			uint64_t number; /* its number in its element */
