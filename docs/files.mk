@@ -67,6 +67,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0047-collectives-along-trees.md \
 	docs/decisions/0048-archives-are-merged-by-numbers.md \
 	docs/decisions/0049-requests-framed-and-valid.md \
+	docs/decisions/0053-messages-matched-by-order.md \
 	docs/decisions/0050-steering-by-votes.md \
 	docs/decisions/0057-archives-keep-map-and-counts.md \
 	docs/decisions/0059-probes-are-kept-as-requests.md \

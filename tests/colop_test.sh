@@ -134,6 +134,49 @@ check_tells() {
 	! colop --run once --check --max-spread 5ms && ! colop --run chronic --check && ! colop --run chronic --check --max-spread 1ms
 }
 
+# flow FROM TO OP TO_OP: sets it, with what is said of the messages of one rank to another.
+flow() {
+	grep '"type":"messages","rank":'"$1"',"op":"'"$3"'".*"to_rank":'"$2"',"to_op":"'"$4"'"' "$tap_dir/out" >"$tap_dir/flow"
+}
+
+# waited PATTERN TIMES LEAST_US: in so many messages at least, by so much each.
+waited() {
+	sed -n 's/.*"'"$1"'":{"times":\([0-9]*\),"waited_ns":\([0-9]*\),.*/\1 \2/p' "$tap_dir/flow" |
+		awk -v times="$2" -v us="$3" '{ said = $1 >= times && $2 >= times * us * 1000 } END { exit !said }' ||
+		{ cat "$tap_dir/flow" "$tap_dir/out"; return 1; }
+}
+
+# All messages are matched; rank 1 sends late and rank 2 receives late each fifth time, 20 ms, in either way.
+messages_are_matched() {
+	timeout -k 5 60 evspace run --no-summary --run pairs -- mpirun -np 4 "$top_builddir/tests/apps/pairs" --messages 100 --late 20000 || return
+	colop --run pairs --messages --json &&
+		grep -q '"type":"matched","messages":200,"open":0,"lost":0,"strange":0,"crowded":0,"left_out":0' "$tap_dir/out" ||
+		{ cat "$tap_dir/out"; return 1; }
+}
+
+late_senders_are_found() {
+	flow 1 0 MPI_Send MPI_Recv && waited late_sender 10 15000 && flow 1 0 MPI_Send MPI_Irecv && waited late_sender 10 15000
+}
+
+# A small message that is sent to a late receiver waits for nobody; a synchronous one does.
+late_receivers_are_found() {
+	flow 3 2 MPI_Ssend MPI_Recv && waited late_receiver 10 15000 && flow 3 2 MPI_Send MPI_Recv &&
+		grep -q '"late_receiver":{"times":0,"waited_ns":0,' "$tap_dir/flow" || { cat "$tap_dir/flow"; return 1; }
+}
+
+waits_are_said() {
+	colop --run pairs --messages &&
+		grep -q '^rank 0 has waited for rank 1 in MPI_Recv@world in [0-9]* of 50 messages (Late Sender: MPI_Send), by .*; costs .* of the run$' "$tap_dir/out" &&
+		grep -q '^rank 3 has waited for rank 2 in MPI_Ssend@world in [0-9]* of 50 messages (Late Receiver: MPI_Recv), by ' "$tap_dir/out" &&
+		grep -q '^200 messages$' "$tap_dir/err" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
+# Without the first of one rank's events, of its messages nothing is said; of others all.
+holes_are_counted() {
+	colop --run pairs --messages --json --select '/*/*/rank[0,2-3]/*/*' &&
+		grep -q '"type":"matched","messages":100,"open":100,' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+}
+
 bed_start agent evspace agent
 tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "who is late often is found, with how often, by how much, at what cost" chronic_is_found
@@ -167,6 +210,12 @@ tap_case "what is proposed of an archive goes into no map: 2" tap_says 2 'an arc
 tap_case "what is joined on the way tells of no ranks: 2" tap_says 2 'does not tell of all ranks' evspace colop --reduced --show world#1
 tap_case "... nor of one operation: 2" tap_says 2 'are two things' evspace colop --show world#1 --suggest
 tap_case "no operation: 2" tap_says 2 'world#1200' evspace colop --show world
+tap_case "sends are matched to receives" messages_are_matched
+tap_case "... late senders are found, in receives and in waits for them" late_senders_are_found
+tap_case "... and late receivers, of sends that wait" late_receivers_are_found
+tap_case "... and said in sentences" waits_are_said
+tap_case "... what lacks its other side is counted" holes_are_counted
+tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' evspace colop --messages --reduced
 tap_case "--check is an exit code" check_tells
 tap_case "a wrong bound: 2" tap_says 2 'max-spread' evspace colop --check --max-spread much
 tap_done

@@ -94,6 +94,51 @@ static void json_often(const struct colop *c, const struct late_often *f)
 	json_print(with_process(with_class(o, c, p->of, p->site), c, p->process), stdout);
 }
 
+static void json_flow(const struct colop *c, const struct message_flow *f)
+{
+	const struct flow_key *k = &f->key;
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "messages",
+			      "rank", json_process(attendance_rank(c->attendance, k->from)), "op",
+			      json_text(op_name(k->from_op)), "site",
+			      json_text(attendance_site(c->attendance, k->from_site)), "to_rank",
+			      json_process(attendance_rank(c->attendance, k->to)), "to_op",
+			      json_text(op_name(k->to_op)), "to_site",
+			      json_text(attendance_site(c->attendance, k->to_site)), "comm",
+			      json_comm(k->comm), "messages", json_count(f->messages), "bytes",
+			      json_count(f->bytes));
+
+	json_object_set_new(o, "untold", json_count(f->untold));
+	for (unsigned kind = 0; kind < FLOW_KINDS; kind++) {
+		const struct flow_waits *w = &f->waits[kind];
+		double share = message_flows_share(messages_flows(c->messages), w->waited_ns);
+
+		json_object_set_new(
+			o, kind == FLOW_LATE_SENDER ? "late_sender" : "late_receiver",
+			json_pack("{s:o,s:o,s:o,s:o,s:o}", "times", json_count(w->times),
+				  "waited_ns", json_ns(w->waited_ns), "most_ns",
+				  json_ns(w->most_ns), "error_ns",
+				  json_ns(w->times ? w->error_ns / (double)w->times : 0),
+				  "cost_share", json_figure(share)));
+	}
+	json_print(o, stdout);
+}
+
+static void json_messages(const struct colop *c)
+{
+	const struct message_counts *n = messages_counts(c->messages);
+	const struct message_flow *const *all;
+	size_t flows = message_flows_all(messages_flows(c->messages), &all);
+
+	for (size_t i = 0; i < flows; i++)
+		json_flow(c, all[i]);
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched", "messages",
+			     json_count(n->matched), "open", json_count(n->open), "lost",
+			     json_count(n->lost), "strange", json_count(n->strange), "crowded",
+			     json_count(n->crowded), "left_out",
+			     json_count(message_flows_left_out(messages_flows(c->messages)))),
+		   stdout);
+}
+
 static void json_summary(const struct colop *c)
 {
 	const struct meetings_counts *n = colop_counts(c);
@@ -126,6 +171,8 @@ void colop_json_end(const struct colop *c)
 	often = lateness_often(c->lateness, c->least, found, COLOP_TOP_MOST);
 	for (size_t i = 0; i < often; i++)
 		json_often(c, &found[i]);
+	if (c->messages)
+		json_messages(c);
 	json_summary(c);
 	free(found);
 }

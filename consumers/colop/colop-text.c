@@ -169,6 +169,72 @@ static void say_once(const struct colop *c, const struct late_once *late, FILE *
 	table_say(out, "%s", text);
 }
 
+/* ---- messages ---- */
+
+/* One side of a flow that has waited. */
+struct flow_line {
+	const struct message_flow *flow;
+	enum flow_kind kind;
+};
+
+static int compare_flows(const void *a, const void *b)
+{
+	const struct flow_line *x = a, *y = b;
+	double p = x->flow->waits[x->kind].waited_ns, q = y->flow->waits[y->kind].waited_ns;
+
+	return (p < q) - (p > q);
+}
+
+/* "rank 0 has waited for rank 1 in MPI_Recv@world in 20 of 100 messages (Late Sender: MPI_Send), …"
+ */
+static void say_flow(const struct colop *c, const struct flow_line *line, FILE *out)
+{
+	const struct message_flow *f = line->flow;
+	const struct flow_waits *w = &f->waits[line->kind];
+	const struct flow_key *k = &f->key;
+	const bool sender = line->kind == FLOW_LATE_SENDER;
+	char text[WORDS_TEXT] = "", key[96], times[UNIT_TEXT], all[UNIT_TEXT], most[UNIT_TEXT];
+
+	add_process(text, c, sender ? k->to : k->from);
+	words_add(text, " has waited for ");
+	add_process(text, c, sender ? k->from : k->to);
+	words_class(key, sizeof(key), c->follow.client, op_name(sender ? k->to_op : k->from_op),
+		    k->comm);
+	words_add(text, " in %s", key);
+	add_site(text, c, sender ? k->to_site : k->from_site);
+	words_add(text, " in %s of %s message%s (%s: %s", unit_count(times, w->times),
+		  unit_count(all, f->messages), plural(f->messages, "s"), flow_name(line->kind),
+		  op_name(sender ? k->from_op : k->to_op));
+	add_site(text, c, sender ? k->from_site : k->to_site);
+	words_add(text, "), by ");
+	add_late(text, w->waited_ns / (double)w->times, w->error_ns / (double)w->times);
+	words_add(text, ", at most %s; costs %s of the run", duration(most, w->most_ns),
+		  unit_share(all, message_flows_share(messages_flows(c->messages), w->waited_ns)));
+	table_say(out, "%s", text);
+}
+
+static void show_messages(const struct colop *c, FILE *out)
+{
+	const struct message_flows *flows = messages_flows(c->messages);
+	const struct message_flow *const *all;
+	size_t n = message_flows_all(flows, &all), n_lines = 0;
+	struct flow_line *lines = memory_new(FLOW_KINDS * n + 1, sizeof(*lines));
+
+	for (size_t i = 0; i < FLOW_KINDS * n; i++) {
+		const struct flow_line line = {all[i / FLOW_KINDS], i % FLOW_KINDS};
+		double waited = line.flow->waits[line.kind].waited_ns;
+
+		if (waited > 0 && message_flows_share(flows, waited) >= c->least)
+			lines[n_lines++] = line;
+	}
+	qsort(lines, n_lines, sizeof(*lines), compare_flows);
+	for (size_t i = 0; i < n_lines && i < c->top; i++)
+		say_flow(c, &lines[i], out);
+	if (n_lines > c->top)
+		table_say(out, "and %zu more who wait for messages", n_lines - c->top);
+	free(lines);
+}
+
 void colop_show(const struct colop *c, FILE *out)
 {
 	struct late_often *found = memory_new(c->top, sizeof(*found));
@@ -183,6 +249,8 @@ void colop_show(const struct colop *c, FILE *out)
 		table_say(out, "and %llu times more somebody was late by more than is usual",
 			  (unsigned long long)(c->all_once - c->n_once));
 	free(found);
+	if (c->messages)
+		show_messages(c, out);
 }
 
 /* ---- what became of all ---- */
@@ -217,7 +285,29 @@ static void account_write(FILE *line, const void *arg)
 			plural(others, "s"));
 }
 
+static void messages_write(FILE *line, const void *arg)
+{
+	const struct colop *c = arg;
+	const struct message_counts *n = messages_counts(c->messages);
+	uint64_t many = n->crowded + message_flows_left_out(messages_flows(c->messages));
+	char text[UNIT_TEXT];
+
+	fprintf(line, "%s message%s", unit_count(text, n->matched), plural(n->matched, "s"));
+	if (n->open)
+		fprintf(line, ", %s event%s without the other side", unit_count(text, n->open),
+			plural(n->open, "s"));
+	if (n->lost)
+		fprintf(line, ", %s of ranks of which events are missing",
+			unit_count(text, n->lost));
+	if (n->strange)
+		fprintf(line, ", %s that do not fit to each other", unit_count(text, n->strange));
+	if (many)
+		fprintf(line, ", %s too many", unit_count(text, many));
+}
+
 void colop_account(const struct colop *c, FILE *out)
 {
 	table_say_of(out, account_write, c);
+	if (c->messages)
+		table_say_of(out, messages_write, c);
 }

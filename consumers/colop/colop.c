@@ -36,10 +36,12 @@ static const char colop_help[] =
 	"  evspace colop --show world#1200              # who came and left that one when\n"
 	"  evspace colop --suggest                      # a better tree, for the map\n"
 	"  evspace colop --reduced                      # joined on the way, fewer bytes\n"
+	"  evspace colop --messages --wait              # late senders and receivers, too\n"
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
-	"often) and summary; with --show instance, and arrival for each rank; times are\n"
+	"often), with --messages messages (of one rank to another) and matched, and\n"
+	"summary; with --show instance, and arrival for each rank; times are\n"
 	"in ns.\n";
 
 /* With which all that is told together is so. */
@@ -51,6 +53,11 @@ static const char colop_help[] =
 #define CHECK_NS   UINT64_C(10000000000)
 #define REDRAW_NS  UINT64_C(1000000000)
 #define COLLECTIVE "/**/collective"
+
+/* What is looked at; all but the first for messages. */
+static const char *const kinds[] = {COLLECTIVE, "/**/p2p", "/**/wait", "/**/completion"};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
 static int take_least(void *into, const char *value, struct error *e)
 {
@@ -99,6 +106,9 @@ static const struct option_row colop_rows[] = {
 	 .help = "have operations joined on their way (view meet), so that a record for each comes "
 		 "instead of all events; does not tell of all ranks, nor who waits in reductions "
 		 "and scans"},
+	{"messages", .at = offsetof(struct colop, with_messages),
+	 .help = "also say who sends or receives messages late (begins with what the elements "
+		 "still hold; of ranks whose first events they do not have nothing is said)"},
 	{"least", "SHARE", .take = take_least,
 	 .help = "say nothing of ranks that others wait for for less than this share of the time "
 		 "of all (default 0.1%)"},
@@ -226,6 +236,8 @@ static bool take_events(struct colop *c)
 			take_event(c, &ev);
 	}
 	meetings_turn(c->meetings);
+	if (c->messages)
+		messages_take(c->messages, c->follow.client);
 	return any;
 }
 
@@ -263,15 +275,16 @@ static void begin(struct colop *c)
 		common->look.view = "meet";
 	} else if (common->look.n_select == 0 && !common->look.define &&
 		   strcmp(common->look.view, "events") == 0) {
-		common->select[0] = COLLECTIVE;
+		for (size_t i = 0; i < (c->with_messages ? KINDS : 1); i++)
+			common->select[i] = kinds[i];
 		common->look.select = common->select;
-		common->look.n_select = 1;
+		common->look.n_select = c->with_messages ? KINDS : 1;
 	}
 	c->suggest |= c->apply;
 	if ((c->check || c->suggest) && !common->duration_ns && !common->count &&
 	    !c->follow.until_end)
 		common->duration_ns = CHECK_NS;
-	if (c->instance.comm[0])
+	if (c->instance.comm[0] || c->with_messages)
 		common->look.backlog = true;
 	c->watch = c->watch && !common->json && !c->instance.comm[0];
 	c->redraw = c->watch && isatty(STDOUT_FILENO);
@@ -281,6 +294,8 @@ static void begin(struct colop *c)
 		c->sums = reduced_new(c);
 	else
 		c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
+	if (c->with_messages)
+		c->messages = messages_new(c->attendance);
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
 }
 
@@ -338,6 +353,7 @@ static void end(struct colop *c)
 	options_close(&c->follow.common, c->follow.client);
 	meetings_free(c->meetings);
 	meeting_sums_free(c->sums);
+	messages_free(c->messages);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
 	instance_fini(&c->instance);
@@ -355,6 +371,8 @@ static int options_check(const struct colop *c)
 		why = "--suggest and --show are two things";
 	else if (c->reduced && (c->suggest || c->apply || c->instance.comm[0]))
 		why = "--reduced does not tell of all ranks, as --show and --suggest need";
+	else if (c->with_messages && (c->reduced || c->suggest || c->apply || c->instance.comm[0]))
+		why = "--messages goes with neither --reduced, --show nor --suggest";
 	else if (c->apply && client_replay_folder(c->follow.common.look.connect))
 		why = "an archive has no map to put it into; --suggest says what it would be";
 	if (why)
@@ -382,6 +400,8 @@ int colop_main(int argc, char **argv)
 			meeting_sums_end(c.sums);
 		else
 			meetings_end(c.meetings);
+		if (c.messages)
+			messages_end(c.messages);
 		lateness_end(c.lateness);
 		if (c.instance.comm[0] && code == EXIT_FINE)
 			code = tell_instance(&c);

@@ -6,6 +6,7 @@
 #include "consumers/analysis/lateness.h"
 #include "consumers/colop/attendance.h"
 #include "consumers/colop/instance.h"
+#include "consumers/colop/messages.h"
 #include "consumers/watch/follow.h"
 
 /** Most of each kind that are told as text. */
@@ -13,13 +14,14 @@
 
 struct colop {
 	struct follower follow;
-	bool watch, check, suggest, apply, reduced;
+	bool watch, check, suggest, apply, reduced, with_messages;
 	uint64_t max_spread_ns; /* 0: any */
 	double least;		/* share of the time of all processes that is worth a word */
 	unsigned top;
 	struct attendance *attendance;
 	struct meetings *meetings;
 	struct meeting_sums *sums; /* instead, if reduced */
+	struct messages *messages; /* NULL: not wanted */
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */
 	size_t n_once;

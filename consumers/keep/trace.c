@@ -96,19 +96,10 @@ static void comm_note(struct trace_run *t, struct evspace_client *client, uint32
 
 /* ---- all ---- */
 
-/* What it stands for between ranks that both take part in it. */
-static enum message message_between(const struct evspace_event *ev)
-{
-	const struct tuple tuple = {.peer = ev->peer, .op = ev->op_number, .flags = ev->flags};
-
-	if (op_channel(ev->op_number) != CHANNEL_P2P || op_is_pvm(ev->op_number))
-		return MESSAGE_NONE;
-	return message_of(&tuple);
-}
-
 static void take_event(struct trace_run *t, struct evspace_client *client,
 		       const struct evspace_event *ev)
 {
+	const struct tuple tuple = {.peer = ev->peer, .op = ev->op_number, .flags = ev->flags};
 	struct evspace_collective collective;
 	struct trace_event *to;
 
@@ -127,7 +118,7 @@ static void take_event(struct trace_run *t, struct evspace_client *client,
 		.root = -1,
 		.op = ev->op_number,
 		.flags = ev->flags,
-		.message = message_between(ev),
+		.message = message_between(&tuple),
 	};
 	if (evspace_collective(client, ev, &collective))
 		to->root = collective.root;

@@ -13,4 +13,10 @@ typedef int colop_case(const struct bench_options *o, struct error *e);
  * their bound; and how small is that? */
 colop_case colop_clock;
 
+/** How much longer does the small wind tunnel take, collected and looked at by evspace colop? */
+colop_case colop_price;
+
+/** What does a write to an element of a program take (tests/bench/element)? */
+colop_case colop_element;
+
 #endif

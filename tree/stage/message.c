@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "tree/data/op-table.h"
+#include "tree/data/op.h"
 
 struct way {
 	uint8_t call, completion; /* enum message */
@@ -88,4 +89,11 @@ enum message message_of(const struct tuple *tuple)
 	    tuple->peer == TUPLE_NO_PEER || tuple->peer == TUPLE_ANY_PEER)
 		return MESSAGE_NONE;
 	return (enum message)(tuple->flags & TUPLE_COMPLETION ? way->completion : way->call);
+}
+
+enum message message_between(const struct tuple *tuple)
+{
+	if (op_channel(tuple->op) != CHANNEL_P2P || op_is_pvm(tuple->op))
+		return MESSAGE_NONE;
+	return message_of(tuple);
 }

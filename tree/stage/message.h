@@ -22,4 +22,7 @@ enum message {
  */
 enum message message_of(const struct tuple *tuple);
 
+/** The same between ranks of MPI that both take part in it; MESSAGE_NONE of all others. */
+enum message message_between(const struct tuple *tuple);
+
 #endif

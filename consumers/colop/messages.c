@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes the events of messages, and finds who waits for whom in them. */
+#include "consumers/colop/messages.h"
+
+#include <stdlib.h>
+
+#include "consumers/client/evspace-client.h"
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/op-table.h"
+#include "tree/data/op.h"
+#include "tree/stage/message.h"
+
+/* Most sides of messages that are open: 100 MB. */
+#define SIDES_MOST 500000u
+
+/* An element: which tuple comes next. */
+struct letterbox {
+	const struct attendance_entry *who;
+	uint64_t next;
+	UT_hash_handle hh;
+};
+
+/* When a call began to wait that has ended then. */
+struct wait_call {
+	uint32_t process;
+	int64_t end_ns, start_ns;
+};
+
+struct messages {
+	struct attendance *attendance;
+	struct message_match *match;
+	struct message_flows *flows;
+	struct letterbox *boxes;
+	struct wait_call *calls; /* of the wave */
+	size_t n_calls;
+};
+
+static void take(void *arg, const struct message_key *key, const struct message_side *sent,
+		 const struct message_side *received)
+{
+	struct messages *m = arg;
+
+	message_flows_add(m->flows, key->comm, sent, received);
+}
+
+struct messages *messages_new(struct attendance *attendance)
+{
+	struct messages *m = memory_new(1, sizeof(*m));
+
+	m->attendance = attendance;
+	m->match = message_match_new(SIDES_MOST, take, m);
+	m->flows = message_flows_new();
+	return m;
+}
+
+void messages_free(struct messages *m)
+{
+	struct letterbox *box, *next;
+
+	if (!m)
+		return;
+	HASH_ITER(hh, m->boxes, box, next)
+	{
+		HASH_DEL(m->boxes, box);
+		free(box);
+	}
+	message_match_free(m->match);
+	message_flows_free(m->flows);
+	free(m->calls);
+	free(m);
+}
+
+/* ---- calls that wait ---- */
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct wait_call *x = a, *y = b;
+
+	if (x->process != y->process)
+		return x->process < y->process ? -1 : 1;
+	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
+}
+
+static void calls_find(struct messages *m, struct evspace_client *client)
+{
+	struct evspace_event ev;
+
+	m->n_calls = 0;
+	free(m->calls);
+	m->calls = NULL;
+	while (evspace_event(client, &ev)) {
+		if (op_channel(ev.op_number) != CHANNEL_WAIT || !ev.end_ns ||
+		    ev.flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION))
+			continue;
+		m->calls = memory_room(m->calls, m->n_calls, sizeof(*m->calls));
+		m->calls[m->n_calls++] = (struct wait_call){
+			attendance_find(m->attendance, ev.name, ev.rank)->process, ev.end_ns,
+			ev.start_ns};
+	}
+	if (m->n_calls > 1)
+		qsort(m->calls, m->n_calls, sizeof(*m->calls), compare_calls);
+}
+
+/* ---- one side ---- */
+
+/* Are tuples of its element missing before it? */
+static bool has_hole(struct messages *m, const struct attendance_entry *who, uint64_t number)
+{
+	struct letterbox *box;
+	bool hole;
+
+	HASH_FIND_PTR(m->boxes, &who, box);
+	if (!box) {
+		box = memory_new(1, sizeof(*box));
+		box->who = who;
+		HASH_ADD_PTR(m->boxes, who, box);
+	}
+	hole = number != box->next;
+	box->next = number + 1;
+	return hole;
+}
+
+/* A call that cannot end before the other side is there, or may have to wait for that. */
+static bool sends_and_waits(uint16_t op)
+{
+	return op == OP_MPI_SEND || op == OP_MPI_SSEND || op == OP_MPI_RSEND;
+}
+
+/* When did the thread begin to wait for what it has received? A nonblocking receive is waited for
+ * by the call that ends when it does. */
+static void received_since(const struct messages *m, const struct evspace_event *ev,
+			   struct message_side *side)
+{
+	const struct wait_call key = {side->process, ev->end_ns, 0}, *call;
+
+	side->waits = true;
+	side->since_ns = ev->start_ns;
+	if (!(ev->flags & EVSPACE_COMPLETION) || ev->op_number == OP_MPI_SENDRECV ||
+	    ev->op_number == OP_MPI_SENDRECV_REPLACE)
+		return;
+	call = m->n_calls ? bsearch(&key, m->calls, m->n_calls, sizeof(key), compare_calls) : NULL;
+	side->waits = call != NULL;
+	if (call && call->start_ns > side->since_ns)
+		side->since_ns = call->start_ns;
+}
+
+static void take_event(struct messages *m, const struct evspace_event *ev)
+{
+	const struct tuple t = {.op = ev->op_number, .peer = ev->peer, .flags = ev->flags};
+	const enum message what = message_between(&t);
+	const struct attendance_entry *who = attendance_find(m->attendance, ev->name, ev->rank);
+	struct message_key key = {ev->comm, ev->seq_or_tag, ev->rank, ev->peer};
+	struct message_side side = {
+		.start_ns = ev->start_ns,
+		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
+		.error_ns = ev->error_ns,
+		.bytes = ev->bytes,
+		.process = who->process,
+		.host = who->host,
+		.site = who->site,
+		.op = ev->op_number,
+		.waits = sends_and_waits(ev->op_number),
+	};
+
+	if (has_hole(m, who, ev->number))
+		message_match_lost(m->match, ev->rank);
+	if (what == MESSAGE_NONE || ev->rank < 0 || ev->peer < 0 || !ev->comm)
+		return;
+	if (what == MESSAGE_RECEIVED) {
+		key.from = ev->peer;
+		key.to = ev->rank;
+		received_since(m, ev, &side);
+	}
+	message_match_add(m->match, &key, what == MESSAGE_RECEIVED, &side);
+}
+
+void messages_take(struct messages *m, struct evspace_client *client)
+{
+	struct evspace_event ev;
+
+	evspace_rewind(client);
+	calls_find(m, client);
+	evspace_rewind(client);
+	while (evspace_event(client, &ev)) {
+		bool completes = ev.flags & EVSPACE_COMPLETION;
+
+		if (!(ev.flags & (EVSPACE_RUNNING | EVSPACE_GONE)) &&
+		    (completes || op_channel(ev.op_number) == CHANNEL_P2P))
+			take_event(m, &ev);
+	}
+	message_match_turn(m->match);
+}
+
+void messages_end(struct messages *m)
+{
+	message_match_end(m->match);
+}
+
+const struct message_counts *messages_counts(const struct messages *m)
+{
+	return message_match_counts(m->match);
+}
+
+const struct message_flows *messages_flows(const struct messages *m)
+{
+	return m->flows;
+}
