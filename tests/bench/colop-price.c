@@ -3,6 +3,7 @@
  * and without anything, in pairs. */
 #include <math.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +39,10 @@ static double steps_a_second(const char *path)
 static int run_one(struct price *p, bool watched, double *speed, struct error *e)
 {
 	char evspace[4096], program[4096], run[32], seconds[32], log[128], said[128];
-	const char *all[] = {evspace,	"run",	  "--run",     run,	"--no-summary",
-			     "--",	"mpirun", "-np",       RANKS,	program,
-			     "--check", "2",	  "--seconds", seconds, NULL};
+	const char *all[] = {evspace, "run",	      "--run",	run,	     "--no-summary",
+			     "--",    "/usr/bin/env", "mpirun", "-np",	     RANKS,
+			     program, "--check",      "2",	"--seconds", seconds,
+			     NULL};
 	const char *looks[] = {evspace, "colop", "--run", run, "--wait", "--json", NULL};
 	pid_t consumer = 0;
 	int result;

@@ -248,7 +248,7 @@ int main(int argc, char **argv)
 {
 	static const struct bench_options quick = {.seconds = 1, .rounds = PAIRS_QUICK};
 	struct bench_options o = {.seconds = 1, .rounds = PAIRS_FULL};
-	char folder[] = "/dev/shm/evspace-bench-element.XXXXXX", path[64];
+	char folder[] = "/dev/shm/evspace-bench-element.XXXXXX";
 	struct error e = {""};
 	int result;
 

@@ -3,7 +3,7 @@
 
 # Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
 # ratios to a limit or floor measured in the same run, and fail no build.
-bench_programs = tests/bench/agents tests/bench/collect tests/bench/colop tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/phase tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
+bench_programs = tests/bench/agents tests/bench/collect tests/bench/colop tests/bench/element tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/phase tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
 # What tests/bench/collect starts, and what is preloaded into that.
 bench_helpers = tests/bench/allreduce tests/bench/solo tests/bench/duo tests/bench/pvm-duo
 bench_preloads = tests/bench/alternate.la tests/bench/forward.la tests/preload/plant.la tests/preload/skew.la
@@ -64,6 +64,11 @@ tests_bench_colop_SOURCES = tests/bench/colop.c tests/bench/colop.h tests/bench/
 	tests/stamps.c tests/stamps.h
 tests_bench_colop_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_colop_LDADD = $(EVSPACE_LIBS) -lm
+
+tests_bench_element_SOURCES = tests/bench/element.c tests/bench/bench.c tests/bench/bench.h \
+	tests/bench/figures.c tests/bench/figures.h tests/bench/pairs.c tests/bench/pairs.h
+tests_bench_element_CPPFLAGS = $(BENCH_CPPFLAGS)
+tests_bench_element_LDADD = libevspace-element.la $(EVSPACE_LIBS) -lm
 
 tests_bench_perturb_SOURCES = tests/bench/perturb.c $(bench_sources) \
 	tests/bench/slowdown-budget.c tests/bench/slowdown-planted.c tests/bench/slowdown.h \
