@@ -69,6 +69,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0049-requests-framed-and-valid.md \
 	docs/decisions/0053-messages-matched-by-order.md \
 	docs/decisions/0050-steering-by-votes.md \
+	docs/decisions/0051-batches-by-rate.md \
 	docs/decisions/0057-archives-keep-map-and-counts.md \
 	docs/decisions/0059-probes-are-kept-as-requests.md \
 	docs/decisions/0060-requests-wait-by-themselves.md \
