@@ -44,7 +44,7 @@ static void servers(struct event_class classes[SERVERS], const double *weights)
 	static const double duty[SERVERS] = {.30, .23, .09, .11, .27};
 
 	for (unsigned i = 0; i < SERVERS; i++)
-		classes[i] = (struct event_class){hz[i], weights[i], duty[i], 1, 0};
+		classes[i] = (struct event_class){hz[i], weights[i], duty[i], 1, 0, 0};
 }
 
 static void the_paper_is_right(void)
@@ -106,10 +106,13 @@ static struct plan_budget random_classes(struct event_class *classes, size_t n, 
 	for (size_t i = 0; i < n; i++) {
 		struct event_class *c = &classes[i];
 
-		*c = (struct event_class){
-			1 + (double)random_below(seed, 1000), (double)random_below(seed, 12) / 2,
-			random_share(seed), plain ? 1 : 0.5 + random_share(seed),
-			plain || random_below(seed, 4) ? 0 : random_share(seed) * 50};
+		*c = (struct event_class){1 + (double)random_below(seed, 1000),
+					  (double)random_below(seed, 12) / 2,
+					  random_share(seed),
+					  plain ? 1 : 0.5 + random_share(seed),
+					  plain || random_below(seed, 4) ? 0
+									 : random_share(seed) * 50,
+					  0};
 		if (plain)
 			c->duty *= pow(10, -(double)random_below(seed, 4));
 		all += c->frequency * c->t_trace;
@@ -283,18 +286,19 @@ static void reduced_is_right(void)
 /* Detecting has its price, and what is too dear is said. */
 static void detecting_is_paid(void)
 {
-	struct event_class classes[2] = {{1000, 1, 0, 1e-5, 0}, {1000, 2, 0, 1e-5, 0}};
-	struct plan_budget budget = {.share = 0.012, .t_sampling = 1e-5, .t_detect = 1e-6};
+	struct event_class classes[2] = {{1000, 1, 0, 1e-5, 0, 1e-6}, {1000, 2, 0, 1e-5, 0, 1e-6}};
+	struct plan_budget budget = {.share = 0.012, .t_sampling = 1e-5};
 	struct reduced_plan plan;
 	double hz[2];
 
 	CU_ASSERT_EQUAL(knapsack_reduced(classes, 2, &budget, hz, &plan), 0);
 	CU_ASSERT(same(hz[1], 1000) && hz[0] < 1e-6);
 	CU_ASSERT(same(plan.used, 0.012));
-	budget.t_detect = 7e-6;
+	classes[0].t_detect = 4e-6;
+	classes[1].t_detect = 10e-6;
 	CU_ASSERT_EQUAL(knapsack_reduced(classes, 2, &budget, hz, &plan), -1);
 	CU_ASSERT(same(plan.used, 0.014));
-	budget.t_detect = 0;
+	classes[0].t_detect = classes[1].t_detect = 0;
 	classes[0].minimum = 500;
 	CU_ASSERT_EQUAL(knapsack_reduced(classes, 2, &budget, hz, &plan), 0);
 	CU_ASSERT(same(hz[0], 500) && same(hz[1], 700));

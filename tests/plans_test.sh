@@ -34,7 +34,12 @@ budgets() {
 			opened 10 5 .1 file
 			font 900 1 .1 -
 		EOF
-	grep -q '"deduced":\["opened"\]' said
+	grep -q '"deduced":\["opened"\]' said &&
+		tap_says 0 '"a":50.0,"b":100.0.*"used":0.02,' evspace plan - --budget 2% --t-report 100us --t-detect 1ms --reduce --json <<-'EOF'
+			class frequency weight duty t_detect
+			a 1000 1 .3 5us
+			b 100 2 .1 0
+		EOF
 }
 
 # wrong TEXT LINE...: a table of these lines is refused so.
@@ -63,7 +68,9 @@ wrong_tables() {
 		wrong 'wrong:1: there is no class in it' "$heads" &&
 		wrong 'wrong:2: there is no class "b" to deduce from' "$heads deduced_from" 'a 1 1 .5 b' &&
 		wrong 'wrong:2: class "a" is in the end deduced from itself' "$heads deduced_from" 'a 1 1 .5 b' 'b 1 1 .5 a' &&
-		wrong 'with a column t_trace, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
+		wrong 'with a column t_trace or t_detect, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
+		wrong 'with a column t_trace or t_detect, give --budget' "$heads t_detect" 'a 1 1 .5 0' &&
+		wrong 'wrong:2: class "a": the t_detect "-1" is not above 0' "$heads t_detect" 'a 1 1 .5 -1' &&
 		wrong 'wrong:2: the line has more than 4095 bytes' "$heads" "$(printf '%5000d' 1)" &&
 		wrong 'wrong:1:' "$(head -c 3000 /dev/urandom | tr -d '\0\n')"
 }

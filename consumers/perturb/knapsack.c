@@ -81,13 +81,12 @@ static double items_critical(struct class_item *items, size_t n, double room)
 }
 
 /* What all classes take for what is not to be chosen. */
-static double reduced_floor(const struct event_class *classes, size_t n,
-			    const struct plan_budget *budget)
+static double reduced_floor(const struct event_class *classes, size_t n)
 {
 	double used = 0;
 
 	for (size_t i = 0; i < n; i++)
-		used += classes[i].frequency * budget->t_detect +
+		used += classes[i].frequency * classes[i].t_detect +
 			class_least(&classes[i]) * classes[i].t_trace;
 	return used;
 }
@@ -109,7 +108,7 @@ static double class_share(const struct event_class *c, double critical, double *
 int knapsack_reduced(const struct event_class *classes, size_t n, const struct plan_budget *budget,
 		     double *frequency, struct reduced_plan *plan)
 {
-	double least = reduced_floor(classes, n, budget), critical, room = budget->share - least;
+	double least = reduced_floor(classes, n), critical, room = budget->share - least;
 	struct class_item *items;
 
 	*plan = (struct reduced_plan){.used = least};

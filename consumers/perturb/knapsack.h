@@ -15,6 +15,7 @@ struct event_class {
 	double duty;	  /* event time by period, 0 to 1: the chance that a probe hits one */
 	double t_trace;	  /* seconds to report one of its events, above 0 */
 	double minimum;	  /* Hz that it is to be seen with at least, 0 or more (4.3.5) */
+	double t_detect;  /* seconds to see one that is not reported: Problem 1 alone (4.3.4) */
 };
 
 /** What collecting may take. If only the number of reports a second is limited (the paper's MaxF),
@@ -22,7 +23,6 @@ struct event_class {
 struct plan_budget {
 	double share;	   /* seconds of each second: the overhead less 1 */
 	double t_sampling; /* seconds that one probe takes, above 0 */
-	double t_detect; /* seconds to see an event that is not reported: Problem 1 alone (4.3.4) */
 };
 
 /** What problem 1 has found, with the reduced frequencies in an array of the caller's. */

@@ -34,19 +34,21 @@ static int live_read(struct planning *p)
 		code = plan_live_measure(p->live, p->duration_ns, &stopped, &p->table);
 	p->limits.share = p->budget;
 	p->limits.t_sampling = plan_live_t_sampling(p->live);
-	p->limits.t_detect = p->t_detect;
+	for (size_t i = 0; i < p->table.n && p->t_detect > 0; i++)
+		p->table.classes[i].t_detect = p->t_detect;
 	return code;
 }
 
 static int print_table(const struct planning *p)
 {
-	printf("# --t-report %.3g --t-sampling %.3g\nclass frequency weight duty t_trace minimum\n",
+	printf("# --t-report %.3g --t-sampling %.3g\n"
+	       "class frequency weight duty t_trace minimum t_detect\n",
 	       plan_live_t_report(p->live), plan_live_t_sampling(p->live));
 	for (size_t i = 0; i < p->table.n; i++) {
 		const struct event_class *c = &p->table.classes[i];
 
-		printf("%s %.6g %g %.6g %.3g %g\n", p->table.names[i], c->frequency, c->weight,
-		       c->duty, c->t_trace, c->minimum);
+		printf("%s %.6g %g %.6g %.3g %g %.3g\n", p->table.names[i], c->frequency, c->weight,
+		       c->duty, c->t_trace, c->minimum, c->t_detect);
 	}
 	return EXIT_FINE;
 }
@@ -82,9 +84,10 @@ static void live_value(const struct planning *p, struct live_plan *plan)
 	for (size_t i = 0; i < p->table.n; i++) {
 		const struct event_class *c = &p->table.classes[i];
 		double part = mode_part(plan->modes[i]);
+		double passed = p->reduce && plan->modes[i] != EVSPACE_COUNT ? 1 - part : 0;
 
 		probing->traced[i] = plan->modes[i] == EVSPACE_TRACE;
-		plan->used += c->frequency * (part * c->t_trace + (1 - part) * p->limits.t_detect);
+		plan->used += c->frequency * (part * c->t_trace + passed * c->t_detect);
 		plan->information += part * c->frequency * c->weight;
 	}
 	if (!p->reduce)
@@ -101,7 +104,7 @@ static bool best_reduced(const struct planning *p, struct live_plan *best)
 {
 	double *hz = memory_new(p->table.n, sizeof(*hz));
 	struct reduced_plan plan;
-	bool found = knapsack_reduced(p->table.classes, p->table.n, &p->limits, hz, &plan) == 0;
+	bool found = planning_reduce(p, hz, &plan);
 
 	best->probing_hz = 0;
 	for (size_t i = 0; i < p->table.n && found; i++) {

@@ -37,11 +37,11 @@ struct plan_slot {
 	uint64_t hits;		/* of probes, while it was measured */
 };
 
-/* What events of a channel cost, by those that were timed. */
+/* What operations of a channel cost, by those that were timed. */
 struct plan_timed {
-	uint64_t n;	/* so far … */
-	double ns;	/* … and their sum */
-	double t_trace; /* 0: not known yet */
+	uint64_t n;  /* so far … */
+	double ns;   /* … and their sum */
+	double each; /* seconds; 0: not known yet */
 };
 
 struct plan_live {
@@ -54,10 +54,11 @@ struct plan_live {
 	uint64_t probes;
 	unsigned processes;
 	double t_report, t_sampling;
-	struct plan_timed timed[CHANNEL_COUNT];
-	struct evspace_cost_sums costs; /* at the last measurement */
-	struct evspace_spent spent;	/* since the one before; seconds 0: not known */
-	bool quiet;			/* what went wrong has been said */
+	struct plan_timed timed[CHANNEL_COUNT];	 /* that are events */
+	struct plan_timed passed[CHANNEL_COUNT]; /* that are seen, and are none */
+	struct evspace_cost_sums costs;		 /* at the last measurement */
+	struct evspace_spent spent;		 /* since the one before; seconds 0: not known */
+	bool quiet;				 /* what went wrong has been said */
 	int code;
 };
 
@@ -238,16 +239,15 @@ static double half(double before, double now)
 }
 
 /* What has been timed since the last look counts half. */
-static void timed_take(struct plan_timed *timed, const struct evspace_channel_cost *c)
+static void timed_take(struct plan_timed *timed, uint64_t n, double mean_ns)
 {
-	double ns = c->event_ns * (double)c->timed;
-	uint64_t n = c->timed - timed->n;
+	double ns = mean_ns * (double)n;
 
-	if (!isfinite(ns) || c->timed < timed->n + TIMED_LEAST)
+	if (!isfinite(ns) || n < timed->n + TIMED_LEAST)
 		return;
 	if (ns > timed->ns)
-		timed->t_trace = half(timed->t_trace, (ns - timed->ns) / (double)n / 1e9);
-	timed->n = c->timed;
+		timed->each = half(timed->each, (ns - timed->ns) / (double)(n - timed->n) / 1e9);
+	timed->n = n;
 	timed->ns = ns;
 }
 
@@ -259,10 +259,13 @@ static void cost_answered(const struct evspace_reply *reply, void *arg)
 
 	/* of agents that do not say, all is known from the waves */
 	for (size_t i = 0; costs && i < costs->n_channels; i++) {
-		int channel = channel_find(costs->channels[i].channel);
+		const struct evspace_channel_cost *c = &costs->channels[i];
+		int channel = channel_find(c->channel);
 
-		if (channel >= 0 && channel < CHANNEL_COUNT)
-			timed_take(&live->timed[channel], &costs->channels[i]);
+		if (channel < 0 || channel >= CHANNEL_COUNT)
+			continue;
+		timed_take(&live->timed[channel], c->timed, c->event_ns);
+		timed_take(&live->passed[channel], c->passed, c->passed_ns);
 	}
 	if (!costs || !last->taken_ns ||
 	    evspace_cost_between(last, &costs->sums, costs->sums.agents_s - last->agents_s,
@@ -316,11 +319,11 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 	*table = (struct plan_table){
 		.classes = memory_new(SLOTS, sizeof(*table->classes)),
 		.names = memory_new(SLOTS, sizeof(*table->names)),
-		.said_t_trace = true,
+		.said_times = true,
 	};
 	for (unsigned i = 0; i < SLOTS; i++) {
 		const struct plan_slot *slot = &live->slots[i];
-		double t_trace = live->timed[i / 2].t_trace;
+		double t_trace = live->timed[i / 2].each;
 
 		if (slot->frequency <= 0)
 			continue;
@@ -331,6 +334,7 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 			.duty = slot->duty,
 			.t_trace = t_trace > 0 ? t_trace : live->t_report,
 			.minimum = figure_of(live->minimums, name, 0),
+			.t_detect = live->passed[i / 2].each,
 		};
 		table->names[table->n++] = memory_copy(name);
 	}

@@ -37,8 +37,9 @@ double plan_live_t_sampling(const struct plan_live *live);
 
 /**
  * Measure for @ns, or until *@stop. @table gets the classes that had calls: events a second of a
- * process, on average, the share of its time in them, and what an event costs (of a channel that
- * has too few timed ones, t_report). What was measured before counts half, where it was. A lease
+ * process, on average, the share of its time in them, what an event costs (of a channel that has
+ * too few timed ones, t_report), and what it costs to see one that is not recorded (0: none was
+ * timed yet). What was measured before counts half, where it was. A lease
  * that this holds goes on.
  * Returns EXIT_FINE, or the exit code after a message.
  */

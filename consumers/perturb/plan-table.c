@@ -14,19 +14,24 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/utf8.h"
 
-#define COLUMNS_MAX 8u
+#define COLUMNS_MAX 9u
 
-enum column { CLASS, FREQUENCY, WEIGHT, DUTY, T_TRACE, MINIMUM, INTERRUPTED, DEDUCED_FROM };
+enum column {
+	CLASS,
+	FREQUENCY,
+	WEIGHT,
+	DUTY,
+	T_TRACE,
+	T_DETECT,
+	MINIMUM,
+	INTERRUPTED,
+	DEDUCED_FROM
+};
 
 static const char *const column_names[COLUMNS_MAX] = {
-	[CLASS] = "class",
-	[FREQUENCY] = "frequency",
-	[WEIGHT] = "weight",
-	[DUTY] = "duty",
-	[T_TRACE] = "t_trace",
-	[MINIMUM] = "minimum",
-	[INTERRUPTED] = "interrupted",
-	[DEDUCED_FROM] = "deduced_from",
+	[CLASS] = "class",     [FREQUENCY] = "frequency",     [WEIGHT] = "weight",
+	[DUTY] = "duty",       [T_TRACE] = "t_trace",	      [T_DETECT] = "t_detect",
+	[MINIMUM] = "minimum", [INTERRUPTED] = "interrupted", [DEDUCED_FROM] = "deduced_from",
 };
 
 /* A class of the table, by name. */
@@ -41,7 +46,7 @@ struct class_row {
 struct reading {
 	const char *file;
 	unsigned line;
-	double t_trace;
+	double t_trace, t_detect;
 	bool said[COLUMNS_MAX];
 	enum column columns[COLUMNS_MAX];
 	size_t n_columns;	/* 0: the first line is still to come */
@@ -104,7 +109,7 @@ static int reading_heads(struct reading *r, char *const *words, size_t n, struct
 			return errorf(
 				e,
 				"%s is no column: they are class, frequency, weight, duty, and "
-				"perhaps t_trace, minimum, interrupted, deduced_from",
+				"perhaps t_trace, t_detect, minimum, interrupted, deduced_from",
 				utf8_quote(words[i], quoted));
 		if (r->said[column])
 			return errorf(e, "there are two columns %s", column_names[column]);
@@ -138,6 +143,9 @@ static int row_take(struct class_row *row, enum column column, const char *word,
 		return plan_number(word, "duty (event time over period)", 0, 1, &c->duty, e);
 	case T_TRACE:
 		return plan_seconds(word, "t_trace", &c->t_trace, e);
+	case T_DETECT:
+		c->t_detect = 0;
+		return strcmp(word, "0") ? plan_seconds(word, "t_detect", &c->t_detect, e) : 0;
 	case MINIMUM:
 		return plan_number(word, "minimum", 0, DBL_MAX, &c->minimum, e);
 	case INTERRUPTED:
@@ -175,6 +183,7 @@ static int reading_row(struct reading *r, char *const *words, size_t n, struct e
 	memcpy(row->name, name, length);
 	row->line = r->line;
 	row->class.t_trace = r->t_trace;
+	row->class.t_detect = r->t_detect;
 	HASH_ADD_STR(r->rows, name, row);
 	for (size_t i = 0; i < n; i++)
 		if (row_take(row, r->columns[i], words[i], &interrupted, e))
@@ -235,7 +244,7 @@ static int reading_end(struct reading *r, struct plan_table *table, struct error
 	table->classes = memory_new(n, sizeof(*table->classes));
 	table->names = memory_new(n, sizeof(*table->names));
 	table->deduced = memory_new(n, sizeof(*table->deduced));
-	table->said_t_trace = r->said[T_TRACE];
+	table->said_times = r->said[T_TRACE] || r->said[T_DETECT];
 	for (const struct class_row *row = r->rows; row; row = row->hh.next) {
 		if (reading_deduced(r, row, e))
 			return -1;
@@ -262,9 +271,9 @@ static void reading_fini(struct reading *r)
 }
 
 int plan_table_read(struct plan_table *table, FILE *in, const char *name, double t_trace,
-		    struct error *e)
+		    double t_detect, struct error *e)
 {
-	struct reading r = {.t_trace = t_trace};
+	struct reading r = {.t_trace = t_trace, .t_detect = t_detect};
 	char line[PLAN_LINE_MAX + 1];
 	int failed = 0;
 

@@ -19,19 +19,19 @@ struct plan_table {
 	size_t n;
 	char **deduced; /* names of classes that another one tells (4.3.1) */
 	size_t n_deduced;
-	bool said_t_trace; /* it has times to trace of its own */
+	bool said_times; /* it has times to trace or to detect of its own */
 };
 
 /**
  * Read a table: lines of words between blanks, the first one names the columns; `#` and what
  * follows it is no part of it. Columns, in any order: class, frequency, weight, duty; and if they
- * are there t_trace (else @t_trace, in seconds), minimum, interrupted (4.3.2: how often an event is
- * interrupted, each time making one more to trace), deduced_from (4.3.1: `-`, or the class that
- * tells all of this one). Returns 0, or -1 with @e, which begins with "@name:LINE: ". The table is
- * for plan_table_fini() in both cases.
+ * are there t_trace and t_detect (else @t_trace and @t_detect, in seconds), minimum, interrupted
+ * (4.3.2: how often an event is interrupted, each time making one more to trace), deduced_from
+ * (4.3.1: `-`, or the class that tells all of this one). Returns 0, or -1 with @e, which begins
+ * with "@name:LINE: ". The table is for plan_table_fini() in both cases.
  */
 int plan_table_read(struct plan_table *table, FILE *in, const char *name, double t_trace,
-		    struct error *e);
+		    double t_detect, struct error *e);
 
 /** Free what the table owns. */
 void plan_table_fini(struct plan_table *table);

@@ -134,7 +134,8 @@ static const struct option_row plan_rows[] = {
 	 .help = "there is no probe: reduce each class to the part of its events that fits, the "
 		 "rest being detected only (problem 1)"},
 	{"t-detect", "TIME", .take = t_detect_take,
-	 .help = "with --reduce: time for an event that is not recorded; else none"},
+	 .help = "with --reduce: time for an event that is not recorded; else none, or "
+		 "without FILE as measured"},
 	{"weight", "CLASS=W", .take = weight_take,
 	 .help = "without FILE: what an event of the class tells; else 1; may be repeated"},
 	{"minimum", "CLASS=HZ", .take = minimum_take,
@@ -221,17 +222,16 @@ static int plan_read(struct planning *p)
 		return EXIT_USAGE;
 	}
 	failed = plan_table_read(&p->table, in, given ? "standard input" : path,
-				 p->max_hz > 0 ? 1 : p->t_report, &e);
+				 p->max_hz > 0 ? 1 : p->t_report, p->t_detect, &e);
 	if (!given)
 		fclose(in);
 	if (failed)
 		return plan_end(EXIT_USAGE, e.text);
-	if (p->max_hz > 0 && p->table.said_t_trace)
+	if (p->max_hz > 0 && p->table.said_times)
 		return plan_end(EXIT_USAGE, "--max-frequency counts all events alike: with "
-					    "a column t_trace, give --budget");
+					    "a column t_trace or t_detect, give --budget");
 	p->limits.share = p->max_hz > 0 ? p->max_hz : p->budget;
 	p->limits.t_sampling = p->max_hz > 0 ? 1 : p->t_sampling > 0 ? p->t_sampling : p->t_report;
-	p->limits.t_detect = p->t_detect;
 	return EXIT_FINE;
 }
 

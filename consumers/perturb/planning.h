@@ -44,6 +44,14 @@ const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double am
 void plan_notes(const struct planning *p);
 json_t *plan_json_deduced(const struct planning *p);
 
+/**
+ * Find the plan of the table by problem 1: @hz has how often each class is recorded. Of a running
+ * program, where seeing the events that are not recorded takes too much, the classes for which it
+ * takes most, and that have no minimum, are only counted (0 Hz). Returns false if no plan keeps the
+ * budget; then @plan->used is what it would take at least.
+ */
+bool planning_reduce(const struct planning *p, double *hz, struct reduced_plan *plan);
+
 /** Find the plan of the table by problem 1, and print it. Returns the exit code. */
 int plan_reduced(const struct planning *p);
 
