@@ -72,6 +72,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0051-batches-by-rate.md \
 	docs/decisions/0057-archives-keep-map-and-counts.md \
 	docs/decisions/0059-probes-are-kept-as-requests.md \
+	docs/decisions/0058-exports-sort-outside.md \
 	docs/decisions/0060-requests-wait-by-themselves.md \
 	docs/decisions/0061-sources-by-their-language.md \
 	docs/decisions/0055-gathering-by-time.md \

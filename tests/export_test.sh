@@ -79,6 +79,35 @@ paje_is_read() {
 		"$tap_dir/paje" >"$tap_dir/counted" && same
 }
 
+# pj_dump has each call as a state, each message as a link from its sender to its receiver, not backwards.
+pj_dump_reads() {
+	local calls sends receives collectives
+
+	read -r calls sends receives collectives <"$tap_dir/true"
+	pj_dump "$tap_dir/paje" >"$tap_dir/read" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	[ ! -s "$tap_dir/err" ] && awk -F ', ' '
+		$1 == "State" { states++; if ($5 < $4) bad++; if ($4 < at[$2]) bad++; at[$2] = $4 }
+		$1 == "Link" { links++; if ($5 < $4 || $8 == $9) bad++; if (keys[$10]++) bad++ }
+		END { print states; print links; exit bad > 0 }' "$tap_dir/read" >"$tap_dir/counted" &&
+		printf '%s\n' "$calls" "$sends" | cmp - "$tap_dir/counted" || { cat "$tap_dir/counted"; return 1; }
+}
+
+# vite_reads FILE: without an error, and each message as a line.
+vite_reads() {
+	local calls sends receives collectives
+
+	read -r calls sends receives collectives <"$tap_dir/true"
+	QT_QPA_PLATFORM=offscreen timeout 100 vite -e "$tap_dir/svg" "$1" >"$tap_dir/err" 2>&1 &&
+		grep -q '^0 errors and 0 warnings' "$tap_dir/err" && [ "$(grep -c '<line' "$tap_dir/svg")" -eq "$sends" ] || { tail -n 5 "$tap_dir/err"; return 1; }
+}
+
+vite_reads_paje() {
+	mv "$tap_dir/paje" "$tap_dir/paje.trace" && vite_reads "$tap_dir/paje.trace"
+	set -- $?
+	mv "$tap_dir/paje.trace" "$tap_dir/paje"
+	return "$1"
+}
+
 perfetto_is_read() {
 	export_to perfetto && python3 - "$tap_dir/perfetto" >"$tap_dir/counted" <<'P' && same
 import collections, sys
@@ -162,6 +191,21 @@ else
 	tap_skip "babeltrace2 reads CTF" "there is no babeltrace2"
 fi
 tap_case "Paje: the same, and each message has both ends" paje_is_read
+if command -v pj_dump >/dev/null; then
+	tap_case "pj_dump reads it: the same" pj_dump_reads
+else
+	tap_skip "pj_dump reads it" "there is no pj_dump"
+fi
+if command -v vite >/dev/null; then
+	tap_case "ViTE reads Paje: the same messages" vite_reads_paje
+	if [ -e "$tap_dir/otf2/traces.otf2" ]; then
+		tap_case "... and OTF2" vite_reads "$tap_dir/otf2/traces.otf2"
+	else
+		tap_skip "ViTE reads OTF2" "it was not written"
+	fi
+else
+	tap_skip "ViTE reads Paje and OTF2" "there is no vite"
+fi
 if command -v python3 >/dev/null; then
 	tap_case "Perfetto's packets: the same, and each flow has both ends" perfetto_is_read
 else

@@ -10,7 +10,7 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(BASH_PATH) $(top_srcdir)/tests/limit.sh
 SH_LOG_COMPILER = $(LOG_COMPILER) $(BASH_PATH)
 EXTRA_DIST += tests/cluster/bed tests/cluster/bed.sh tests/cluster/far.sh tests/cluster/slurm.sh
-EXTRA_DIST += tests/bench/bench.sh tests/bench/deploy.sh tests/bench/distance.sh tests/bench/late.sh tests/bench/planted.sh tests/bench/steer.sh
+EXTRA_DIST += tests/bench/archive.sh tests/bench/bench.sh tests/bench/deploy.sh tests/bench/distance.sh tests/bench/late.sh tests/bench/planted.sh tests/bench/steer.sh
 check_PROGRAMS += tests/cluster/wire
 tests_cluster_wire_LDADD =
 # Not what make would make of bed.sh by a rule of its own.
@@ -75,7 +75,7 @@ unit_tests = \
 	tests/joining_test \
 	tests/measurement_test tests/median_test tests/meet_test \
 	tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
-	tests/heartbeat_test tests/intervals_test tests/merged_test tests/stall_odd_test \
+	tests/heartbeat_test tests/intervals_test tests/merged_test tests/spill_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test tests/delivery_fold_test \
@@ -278,6 +278,7 @@ tests_tally_test_CPPFLAGS = $(AM_CPPFLAGS) $(CUNIT_CFLAGS) $(JANSSON_CFLAGS)
 tests_tally_test_SOURCES = consumers/cli/json.c consumers/cli/json.h consumers/cli/tally.c consumers/cli/tally.h \
 	consumers/cli/words.c consumers/cli/words.h tests/tally_test.c
 tests_tally_test_LDADD = $(LDADD) $(JANSSON_LIBS)
+tests_spill_test_SOURCES = consumers/keep/spill.c consumers/keep/spill.h tests/spill_test.c tests/random.h
 tests_merged_test_SOURCES = consumers/keep/merged.c consumers/keep/merged.h tests/merged_test.c tests/random.h
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h

@@ -11,7 +11,9 @@
 #include "consumers/archive/archive-reader.h"
 #include "consumers/archive/archive-writer.h"
 #include "consumers/cli/command.h"
+#include "consumers/cli/status-line.h"
 #include "consumers/client/client-replay.h"
+#include "consumers/keep/progress.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
 
@@ -137,12 +139,16 @@ static bool wants(void *arg, const struct archive_head *head,
 
 static int frames_copy(struct cutting *c, struct archive_reader *from, struct error *e)
 {
+	uint64_t all = archive_reader_bytes(from);
+	struct read_progress shown = {0};
 	struct frame frame;
 	int rc;
 
 	archive_reader_select(from, wants, c);
 	while ((rc = archive_reader_frame(from, true, &frame, e)) > 0) {
 		frame_copy(c, &frame);
+		progress_show(&shown, "tuples copied", c->tuples,
+			      (double)archive_reader_done(from) / (double)all);
 		if (archive_writer_waiting(c->to) >= SYNC_BYTES &&
 		    archive_writer_sync(c->to, e) < 0)
 			return -1;
@@ -160,6 +166,7 @@ static int cut(struct cutting *c, const char *folder, const char *out, struct er
 	/* the first chunk is not number 1: what was before is not in it */
 	c->to = from ? archive_writer_fresh(out, 1, e) : NULL;
 	rc = c->to ? frames_copy(c, from, e) : -1;
+	status_line_clear();
 	archive_writer_free(c->to);
 	archive_reader_free(from);
 	return rc;

@@ -16,7 +16,6 @@
 #include "consumers/client/evspace-client.h"
 #include "consumers/client/delivery.h"
 #include "consumers/keep/merging.h"
-#include "consumers/keep/progress.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
 
@@ -26,6 +25,19 @@
 
 /* A wave is not larger, though what has waited comes together. */
 #define WAVE_BYTES ((size_t)8 << 20)
+
+/* Of the reading that is going on: the sum of what was read of each archive, if all count alike. */
+static void merge_show(struct merging *m, const char *done, uint64_t n)
+{
+	double share = 0;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct merged_archive *s = &m->sources[i];
+
+		share += s->client ? client_replay_share(s->client) : s->read ? 1 : 0;
+	}
+	progress_show(&m->shown, done, n, share / m->n);
+}
 
 /* ---- what is in archives ---- */
 
@@ -137,8 +149,10 @@ static int source_note(struct merging *m, struct merged_archive *s)
 
 	if (source_open(s, m->e) < 0)
 		return -1;
-	while ((rc = evspace_next(s->client, -1)) == 1 && wave_read(m, s, run_note) == 0)
+	while ((rc = evspace_next(s->client, -1)) == 1 && wave_read(m, s, run_note) == 0) {
 		s->waves++;
+		merge_show(m, "waves looked at", ++m->looked);
+	}
 	if (rc < 0)
 		return source_fail(m, s);
 	if (rc > 0)
@@ -147,6 +161,7 @@ static int source_note(struct merging *m, struct merged_archive *s)
 	evspace_counts(s->client, &counts);
 	m->came += counts.delivered;
 	source_close(s);
+	s->read = true;
 	return 0;
 }
 
@@ -353,7 +368,6 @@ static struct merged_archive *sources_first(struct merging *m)
 
 static int waves_copy(struct merging *m)
 {
-	struct read_progress shown = {0};
 	struct merged_archive *s;
 
 	begin_write(m);
@@ -364,7 +378,7 @@ static int waves_copy(struct merging *m)
 		wave_write(m, false);
 		if (m->rc < 0)
 			return -1;
-		progress_show(&shown, s->client, m->tuples);
+		merge_show(m, "tuples written", m->tuples);
 		s->here = false;
 	}
 	for (unsigned i = 0; i < m->n; i++) {

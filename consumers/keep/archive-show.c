@@ -52,7 +52,8 @@ static int waves_read(struct inside *in, const char *folder)
 	while ((rc = evspace_next(in->client, -1)) == 1) {
 		contents_take(&in->contents, in->client);
 		evspace_counts(in->client, &counts);
-		progress_show(&shown, in->client, counts.delivered);
+		progress_show(&shown, "events read", counts.delivered,
+			      client_replay_share(in->client));
 	}
 	status_line_clear();
 	evspace_counts(in->client, &in->counts);

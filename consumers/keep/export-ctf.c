@@ -41,6 +41,8 @@ static const char streams[] =
 
 /* A stream while it is written. */
 struct ctf_stream {
+	const char *out; /* the folder */
+	char *path;
 	FILE *f;
 	int32_t rank;
 	uint32_t place;
@@ -97,11 +99,11 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	put_op(s->f, ev->op);
 }
 
-static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum message what)
+static void on_message(void *arg, int64_t ns, const struct trace_event *ev)
 {
 	struct ctf_stream *s = arg;
 
-	event_begin(s, ns, what == MESSAGE_SENT ? 2 : 3);
+	event_begin(s, ns, ev->message == MESSAGE_SENT ? 2 : 3);
 	put_about(s->f, ev);
 }
 
@@ -115,25 +117,35 @@ static void packet_begin(const struct ctf_stream *s, uint64_t bytes)
 	put(s->f, context, sizeof(context));
 }
 
-static int stream_write(const struct trace_thread *thread, uint32_t place, const char *out,
-			struct error *e)
+static int on_begin(void *arg, const struct trace_thread *thread, struct error *e)
 {
-	char *path = memory_format("%s/stream_%u", out, place);
-	struct ctf_stream s = {.f = fopen(path, "we"), .rank = thread->rank, .place = place};
-	const struct trace_visitor visitor = {on_enter, on_leave, on_message, &s};
-	int rc = s.f ? 0 : errorf(e, "%s: %m", path);
+	struct ctf_stream *s = arg;
 
-	if (s.f) {
-		off_t bytes;
+	s->path = memory_format("%s/stream_%u", s->out, thread->place);
+	s->f = fopen(s->path, "we");
+	s->rank = thread->rank;
+	s->place = thread->place;
+	s->first = s->last = 0;
+	if (!s->f)
+		return errorf(e, "%s: %m", s->path);
+	packet_begin(s, 0);
+	return 0;
+}
 
-		packet_begin(&s, 0);
-		trace_walk(thread, &visitor);
-		bytes = ftello(s.f);
-		rewind(s.f);
-		packet_begin(&s, (uint64_t)bytes);
-		rc = export_close(s.f, path, e);
-	}
-	free(path);
+static int on_end(void *arg, const struct trace_thread *thread, struct error *e)
+{
+	struct ctf_stream *s = arg;
+	off_t bytes = ftello(s->f);
+	FILE *f = s->f;
+	int rc;
+
+	(void)thread;
+	rewind(f);
+	packet_begin(s, (uint64_t)bytes);
+	s->f = NULL;
+	rc = export_close(f, s->path, e);
+	free(s->path);
+	s->path = NULL;
 	return rc;
 }
 
@@ -142,7 +154,6 @@ static int metadata_write(const struct trace_run *t, const char *out, struct err
 	char *path = memory_format("%s/metadata", out);
 	const struct trace_thread *thread;
 	FILE *f = fopen(path, "we");
-	unsigned place = 0;
 	int rc = f ? 0 : errorf(e, "%s: %m", path);
 
 	if (f) {
@@ -153,7 +164,7 @@ static int metadata_write(const struct trace_run *t, const char *out, struct err
 			__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "be" : "le");
 		fputs("env { tracer_name = \"evspace\";\n", f);
 		for (thread = t->threads; thread; thread = thread->hh.next)
-			fprintf(f, "\tthread_%u = \"%s\";\n", place++, thread->name);
+			fprintf(f, "\tthread_%u = \"%s\";\n", thread->place, thread->name);
 		fputs("};\nclock { name = reference; freq = 1000000000; offset_s = 0; };\n", f);
 		fputs(streams, f);
 		rc = export_close(f, path, e);
@@ -162,17 +173,19 @@ static int metadata_write(const struct trace_run *t, const char *out, struct err
 	return rc;
 }
 
-int export_ctf(const struct trace_run *t, const char *out, struct error *e)
+int export_ctf(struct trace_run *t, const char *out, struct error *e)
 {
-	uint32_t place = 0;
+	struct ctf_stream s = {.out = out};
+	const struct trace_visitor visitor = {on_begin, on_end, on_enter, on_leave, on_message, &s};
+	int rc;
 
 	if (mkdir(out, 0777) < 0)
 		return errorf(e, "%s: %m", out);
 	if (metadata_write(t, out, e) < 0)
 		return -1;
-	for (const struct trace_thread *thread = t->threads; thread; thread = thread->hh.next) {
-		if (stream_write(thread, place++, out, e) < 0)
-			return -1;
-	}
-	return 0;
+	rc = trace_walk(t, &visitor, e);
+	if (s.f)
+		fclose(s.f);
+	free(s.path);
+	return rc;
 }

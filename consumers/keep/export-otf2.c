@@ -12,12 +12,14 @@
 __attribute__((visibility("default"))) export_otf2_function export_otf2;
 
 #define OPS 65536u
+/* Bytes of the longest name of a process. */
+#define NAME_MOST 512
 /* Bytes that the library gathers for a location, and for definitions, before it writes. */
 #define CHUNK_EVENTS ((uint64_t)1 << 20)
 #define CHUNK_DEFS   ((uint64_t)4 << 20)
 
 struct writing {
-	const struct trace_run *trace;
+	struct trace_run *trace;
 	const char *(*name)(uint16_t op);
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
@@ -29,6 +31,7 @@ struct writing {
 	uint32_t world; /* the communicator of all ranks, by place */
 	int32_t ranks;	/* world ranks: 0 to this less 1 */
 	OTF2_ErrorCode failed;
+	struct error walked; /* what is wrong with what was to be written */
 };
 
 static void check(struct writing *w, OTF2_ErrorCode code)
@@ -150,12 +153,12 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	check(w, OTF2_EvtWriter_Leave(w->events, NULL, (uint64_t)ns, w->region[ev->op] - 1));
 }
 
-static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum message what)
+static void on_message(void *arg, int64_t ns, const struct trace_event *ev)
 {
 	struct writing *w = arg;
 	uint32_t peer, comm = peer_of(w, ev->comm, ev->peer, &peer);
 
-	if (what == MESSAGE_SENT)
+	if (ev->message == MESSAGE_SENT)
 		check(w, OTF2_EvtWriter_MpiSend(w->events, NULL, (uint64_t)ns, peer, comm,
 						ev->seq_or_tag, ev->bytes));
 	else
@@ -166,30 +169,41 @@ static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum
 /* They are numbered in order of their definitions. */
 static void regions_number(struct writing *w)
 {
-	for (const struct trace_thread *t = w->trace->threads; t; t = t->hh.next) {
-		for (size_t i = 0; i < t->n; i++) {
-			if (!w->region[t->events[i].op])
-				w->region[t->events[i].op] = ++w->n_regions;
-		}
+	for (uint32_t op = 0; op < OPS; op++) {
+		if (w->trace->ops[op])
+			w->region[op] = ++w->n_regions;
 	}
 }
 
-static void events_write(struct writing *w)
+/* What is wrong is in w->failed. */
+static int on_begin(void *arg, const struct trace_thread *thread, struct error *e)
 {
-	const struct trace_visitor visitor = {on_enter, on_leave, on_message, w};
-	uint64_t place = 0;
+	struct writing *w = arg;
+
+	(void)e;
+	w->events = OTF2_Archive_GetEvtWriter(w->archive, thread->place);
+	if (!w->events)
+		check(w, OTF2_ERROR_MEM_FAULT);
+	return w->failed == OTF2_SUCCESS ? 0 : -1;
+}
+
+static int on_end(void *arg, const struct trace_thread *thread, struct error *e)
+{
+	struct writing *w = arg;
+
+	(void)e;
+	check(w, OTF2_EvtWriter_GetNumberOfEvents(w->events, &w->counts[thread->place]));
+	check(w, OTF2_Archive_CloseEvtWriter(w->archive, w->events));
+	return w->failed == OTF2_SUCCESS ? 0 : -1;
+}
+
+static void events_write(struct writing *w, trace_walk_function *walk)
+{
+	const struct trace_visitor visitor = {on_begin, on_end, on_enter, on_leave, on_message, w};
 
 	check(w, OTF2_Archive_OpenEvtFiles(w->archive));
-	for (const struct trace_thread *t = w->trace->threads; t; t = t->hh.next, place++) {
-		w->events = OTF2_Archive_GetEvtWriter(w->archive, place);
-		if (!w->events) {
-			check(w, OTF2_ERROR_MEM_FAULT);
-			return;
-		}
-		trace_walk(t, &visitor);
-		check(w, OTF2_EvtWriter_GetNumberOfEvents(w->events, &w->counts[place]));
-		check(w, OTF2_Archive_CloseEvtWriter(w->archive, w->events));
-	}
+	if (walk(w->trace, &visitor, &w->walked) < 0)
+		check(w, OTF2_ERROR_EIO);
 	check(w, OTF2_Archive_CloseEvtFiles(w->archive));
 }
 
@@ -219,25 +233,53 @@ static void regions_write(struct writing *w)
 	}
 }
 
+/* How much of a thread's name is its process's: all but the last part. */
+static int process_bytes(const struct trace_thread *t)
+{
+	const char *end = strrchr(t->name, '/');
+
+	return end ? (int)(end - t->name) : (int)strlen(t->name);
+}
+
+/* Has the thread the process of @other, which is before it? */
+static bool same_process(const struct trace_thread *t, const struct trace_thread *other)
+{
+	int n = process_bytes(t);
+
+	return other && n == process_bytes(other) && strncmp(t->name, other->name, (size_t)n) == 0;
+}
+
+static void process_write(struct writing *w, uint32_t group, const struct trace_thread *t)
+{
+	char name[NAME_MOST];
+
+	snprintf(name, sizeof(name), "%.*s", process_bytes(t), t->name);
+	check(w, OTF2_GlobalDefWriter_WriteLocationGroup(w->definitions, group, string(w, name),
+							 OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+							 OTF2_UNDEFINED_LOCATION_GROUP));
+}
+
 /* The thread of each rank that communicates: its first. */
 static void locations_write(struct writing *w, uint64_t *location)
 {
-	uint32_t machine = string(w, "machine"), name, place = 0;
+	uint32_t machine = string(w, "machine"), groups = 0;
+	const struct trace_thread *before = NULL;
 	int32_t last = -1;
 
 	check(w, OTF2_GlobalDefWriter_WriteSystemTreeNode(w->definitions, 0, machine, machine,
 							  OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-	for (const struct trace_thread *t = w->trace->threads; t; t = t->hh.next, place++) {
-		name = string(w, t->name);
+	for (const struct trace_thread *t = w->trace->threads; t; t = t->hh.next) {
+		uint32_t place = t->place;
+
+		if (!same_process(t, before))
+			process_write(w, groups++, t);
+		before = t;
 		if (t->rank >= 0 && t->rank != last && t->rank < w->ranks)
 			location[t->rank] = place;
 		last = t->rank;
-		check(w, OTF2_GlobalDefWriter_WriteLocationGroup(w->definitions, place, name,
-								 OTF2_LOCATION_GROUP_TYPE_PROCESS,
-								 0, OTF2_UNDEFINED_LOCATION_GROUP));
-		check(w, OTF2_GlobalDefWriter_WriteLocation(w->definitions, place, name,
-							    OTF2_LOCATION_TYPE_CPU_THREAD,
-							    w->counts[place], place));
+		check(w, OTF2_GlobalDefWriter_WriteLocation(
+				 w->definitions, place, string(w, t->name),
+				 OTF2_LOCATION_TYPE_CPU_THREAD, w->counts[place], groups - 1));
 	}
 }
 
@@ -322,11 +364,12 @@ static void local_definitions_write(struct writing *w)
 	check(w, OTF2_Archive_CloseDefFiles(w->archive));
 }
 
-const char *export_otf2(const struct trace_run *t, const char *out,
-			const char *(*name)(uint16_t op))
+const char *export_otf2(struct trace_run *t, const char *out, const char *(*name)(uint16_t op),
+			trace_walk_function *walk)
 {
 	static const OTF2_FlushCallbacks flush = {on_flush, after_flush};
 	struct writing *w = calloc(1, sizeof(*w));
+	static struct error walked;
 	OTF2_ErrorCode failed;
 
 	if (!w)
@@ -346,7 +389,7 @@ const char *export_otf2(const struct trace_run *t, const char *out,
 		check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, w));
 		check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive));
 		regions_number(w);
-		events_write(w);
+		events_write(w, walk);
 		local_definitions_write(w);
 		definitions_write(w);
 		check(w, OTF2_Archive_Close(w->archive));
@@ -354,7 +397,10 @@ const char *export_otf2(const struct trace_run *t, const char *out,
 		w->failed = OTF2_ERROR_FILE_CAN_NOT_OPEN;
 	}
 	failed = w->failed;
+	walked = w->walked;
 	free(w->counts);
 	free(w);
+	if (walked.text[0])
+		return walked.text;
 	return failed == OTF2_SUCCESS ? NULL : OTF2_Error_GetDescription(failed);
 }

@@ -68,41 +68,45 @@ static const char head[] = "%EventDef PajeDefineContainerType 0\n"
 			   "2 M P T T Message\n"
 			   "3 0.0 p P 0 program\n";
 
-static void record_write(FILE *f, const struct trace_run *t, const struct export_record *r)
+struct paje {
+	FILE *f;
+	int64_t from_ns;
+};
+
+static void record_write(void *arg, const struct export_record *r)
 {
-	int64_t ns = r->ns - t->from_ns;
+	const struct paje *p = arg;
+	FILE *f = p->f;
+	int64_t ns = r->ns - p->from_ns;
 	char key[EXPORT_MESSAGE], at[32];
 
 	snprintf(at, sizeof(at), "%lld.%09lld", (long long)(ns / 1000000000),
 		 (long long)(ns % 1000000000));
 	if (r->kind == EXPORT_ENTER)
-		fprintf(f, "5 %s S t%u \"%s\"\n", at, r->place, op_name(r->ev->op));
+		fprintf(f, "5 %s S t%u \"%s\"\n", at, r->place, op_name(r->op));
 	else if (r->kind == EXPORT_LEAVE)
 		fprintf(f, "6 %s S t%u\n", at, r->place);
 	else
 		fprintf(f, "%d %s M p t%u %llu %s\n", r->kind == EXPORT_SENT ? 7 : 8, at, r->place,
-			(unsigned long long)r->ev->bytes, export_message(key, r));
+			(unsigned long long)r->bytes, export_message(key, r));
 }
 
-int export_paje(const struct trace_run *t, const char *out, struct error *e)
+int export_paje(struct trace_run *t, const char *out, struct error *e)
 {
 	const struct trace_thread *thread;
-	struct export_records records;
-	FILE *f = fopen(out, "we");
-	unsigned place = 0;
+	struct paje p = {fopen(out, "we"), t->from_ns};
 	double end = (double)(t->to_ns - t->from_ns) * 1e-9;
+	struct error why;
+	int rc;
 
-	if (!f)
+	if (!p.f)
 		return errorf(e, "%s: %m", out);
-	fputs(head, f);
+	fputs(head, p.f);
 	for (thread = t->threads; thread; thread = thread->hh.next)
-		fprintf(f, "3 0.0 t%u T p \"%s\"\n", place++, thread->name);
-	export_records_make(&records, t);
-	for (size_t i = 0; i < records.n; i++)
-		record_write(f, t, &records.items[i]);
-	export_records_fini(&records);
-	for (unsigned i = 0; i < place; i++)
-		fprintf(f, "4 %.9f T t%u\n", end, i);
-	fprintf(f, "4 %.9f P p\n", end);
-	return export_close(f, out, e);
+		fprintf(p.f, "3 0.0 t%u T p \"%s\"\n", thread->place, thread->name);
+	rc = export_records(t, out, record_write, &p, e);
+	for (thread = t->threads; thread; thread = thread->hh.next)
+		fprintf(p.f, "4 %.9f T t%u\n", end, thread->place);
+	fprintf(p.f, "4 %.9f P p\n", end);
+	return export_close(p.f, out, rc < 0 ? &why : e) < 0 ? -1 : rc;
 }

@@ -84,11 +84,11 @@ static uint64_t flow_of(const struct export_record *r)
 	return hash;
 }
 
-static void record_write(FILE *f, const struct export_record *r)
+static void record_write(void *arg, const struct export_record *r)
 {
 	static const char *const names[] = {[EXPORT_SENT] = "send", [EXPORT_RECEIVED] = "receive"};
 	static const unsigned char kinds[] = {TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_INSTANT};
-	const char *name = r->kind == EXPORT_ENTER   ? op_name(r->ev->op)
+	const char *name = r->kind == EXPORT_ENTER   ? op_name(r->op)
 			   : r->kind == EXPORT_LEAVE ? NULL
 						     : names[r->kind];
 	struct protobuf event = {.n = 0}, packet = {.n = 0};
@@ -104,23 +104,20 @@ static void record_write(FILE *f, const struct export_record *r)
 	put_number(&packet, PACKET_TIMESTAMP, (uint64_t)r->ns);
 	put_number(&packet, PACKET_SEQUENCE, 1);
 	put_bytes(&packet, PACKET_EVENT, event.data, event.n);
-	packet_write(f, &packet);
+	packet_write(arg, &packet);
 }
 
-int export_perfetto(const struct trace_run *t, const char *out, struct error *e)
+int export_perfetto(struct trace_run *t, const char *out, struct error *e)
 {
 	const struct trace_thread *thread;
-	struct export_records records;
 	FILE *f = fopen(out, "we");
-	uint32_t place = 0;
+	struct error why;
+	int rc;
 
 	if (!f)
 		return errorf(e, "%s: %m", out);
 	for (thread = t->threads; thread; thread = thread->hh.next)
-		track_write(f, place++, thread->name);
-	export_records_make(&records, t);
-	for (size_t i = 0; i < records.n; i++)
-		record_write(f, &records.items[i]);
-	export_records_fini(&records);
-	return export_close(f, out, e);
+		track_write(f, thread->place, thread->name);
+	rc = export_records(t, out, record_write, f, e);
+	return export_close(f, out, rc < 0 ? &why : e) < 0 ? -1 : rc;
 }

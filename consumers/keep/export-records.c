@@ -5,36 +5,57 @@
 #include <string.h>
 
 #include "consumers/keep/export.h"
+#include "consumers/keep/spill.h"
 #include "pathmap/base/memory.h"
 
 /* ---- in order ---- */
 
+#define SORT_MEMORY ((size_t)32 << 20)
+
+/* Progress is looked at after so many. */
+#define PROGRESS_EACH 4096u
+
 struct gathering {
-	struct export_records *to;
+	struct spill *to;
 	const struct trace_thread *thread;
-	uint32_t place;
+	int rc;
+	struct error e;
 };
 
-static void add(const struct gathering *g, int64_t ns, const struct trace_event *ev,
+static void add(struct gathering *g, int64_t ns, const struct trace_event *ev,
 		enum export_kind kind)
 {
-	struct export_records *r = g->to;
-
-	if (r->n == r->room) {
-		r->room = r->room ? 2 * r->room : 4096;
-		r->items = reallocarray(r->items, r->room, sizeof(*r->items));
-		if (!r->items)
-			abort();
-	}
-	r->items[r->n] = (struct export_record){
+	const struct export_record record = {
 		.ns = ns,
-		.ev = ev,
-		.thread = g->thread,
-		.place = g->place,
-		.kind = kind,
-		.nth = r->n,
+		.nth = spill_count(g->to), /* their order so far */
+		.bytes = ev->bytes,
+		.comm = ev->comm,
+		.seq_or_tag = ev->seq_or_tag,
+		.peer = ev->peer,
+		.rank = g->thread->rank,
+		.place = g->thread->place,
+		.op = ev->op,
+		.kind = (uint16_t)kind,
 	};
-	r->n++;
+
+	if (g->rc == 0)
+		g->rc = spill_add(g->to, &record, &g->e);
+}
+
+static int on_begin(void *arg, const struct trace_thread *thread, struct error *e)
+{
+	struct gathering *g = arg;
+
+	g->thread = thread;
+	return g->rc < 0 ? errorf(e, "%s", g->e.text) : 0;
+}
+
+static int on_end(void *arg, const struct trace_thread *thread, struct error *e)
+{
+	const struct gathering *g = arg;
+
+	(void)thread;
+	return g->rc < 0 ? errorf(e, "%s", g->e.text) : 0;
 }
 
 static void on_enter(void *arg, int64_t ns, const struct trace_event *ev)
@@ -47,12 +68,11 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	add(arg, ns, ev, EXPORT_LEAVE);
 }
 
-static void on_message(void *arg, int64_t ns, const struct trace_event *ev, enum message what)
+static void on_message(void *arg, int64_t ns, const struct trace_event *ev)
 {
-	add(arg, ns, ev, what == MESSAGE_SENT ? EXPORT_SENT : EXPORT_RECEIVED);
+	add(arg, ns, ev, ev->message == MESSAGE_SENT ? EXPORT_SENT : EXPORT_RECEIVED);
 }
 
-/* nth is their order so far */
 static int by_time(const void *a, const void *b)
 {
 	const struct export_record *x = a, *y = b;
@@ -66,68 +86,83 @@ static int by_time(const void *a, const void *b)
 
 struct channel_key {
 	int32_t from, to;
-	uint32_t tag, comm, received;
+	uint32_t tag, comm;
 };
 
+/* That has messages on their way. Their numbers begin behind all that was numbered before it. */
 struct message_channel {
 	struct channel_key key;
-	uint64_t n;
+	uint64_t begin, sent, received;
 	UT_hash_handle hh;
 };
 
-static void number(struct message_channel **channels, struct export_record *r)
+static void number(struct message_channel **channels, uint64_t begin, struct export_record *r)
 {
 	bool received = r->kind == EXPORT_RECEIVED;
-	const struct channel_key key = {.from = received ? r->ev->peer : r->thread->rank,
-					.to = received ? r->thread->rank : r->ev->peer,
-					.tag = r->ev->seq_or_tag,
-					.comm = r->ev->comm,
-					.received = received};
+	const struct channel_key key = {.from = received ? r->peer : r->rank,
+					.to = received ? r->rank : r->peer,
+					.tag = r->seq_or_tag,
+					.comm = r->comm};
 	struct message_channel *c;
 
 	HASH_FIND(hh, *channels, &key, sizeof(key), c);
 	if (!c) {
 		c = memory_new(1, sizeof(*c));
 		c->key = key;
+		c->begin = begin;
 		HASH_ADD(hh, *channels, key, sizeof(c->key), c);
 	}
-	r->nth = c->n++;
+	r->nth = c->begin + (received ? c->received++ : c->sent++);
+	if (c->sent != c->received)
+		return;
+	HASH_DELETE(hh, *channels, c);
+	free(c);
 }
 
-void export_records_make(struct export_records *r, const struct trace_run *t)
+static int records_tell(struct trace_run *t, struct spill *s, export_take *take, void *arg,
+			struct error *e)
 {
-	struct gathering g = {.to = r};
-	const struct trace_visitor visitor = {on_enter, on_leave, on_message, &g};
 	struct message_channel *channels = NULL, *c, *next;
+	struct export_record record;
+	uint64_t n = 0;
+	int rc;
 
-	*r = (struct export_records){0};
-	for (g.thread = t->threads; g.thread; g.thread = g.thread->hh.next, g.place++)
-		trace_walk(g.thread, &visitor);
-	if (r->n > 1)
-		qsort(r->items, r->n, sizeof(*r->items), by_time);
-	for (size_t i = 0; i < r->n; i++) {
-		if (r->items[i].kind == EXPORT_SENT || r->items[i].kind == EXPORT_RECEIVED)
-			number(&channels, &r->items[i]);
+	while ((rc = spill_next(s, &record, e)) > 0) {
+		if (record.kind == EXPORT_SENT || record.kind == EXPORT_RECEIVED)
+			number(&channels, n, &record);
+		take(arg, &record);
+		if (++n % PROGRESS_EACH == 0 && t->progress)
+			progress_show(t->progress, "records written", n,
+				      (double)n / (double)spill_count(s));
 	}
 	HASH_ITER(hh, channels, c, next)
 	{
 		HASH_DELETE(hh, channels, c);
 		free(c);
 	}
+	return rc;
 }
 
-void export_records_fini(struct export_records *r)
+int export_records(struct trace_run *t, const char *out, export_take *take, void *arg,
+		   struct error *e)
 {
-	free(r->items);
-	*r = (struct export_records){0};
+	struct gathering g = {
+		.to = spill_new(sizeof(struct export_record), by_time, SORT_MEMORY, out)};
+	const struct trace_visitor visitor = {on_begin, on_end, on_enter, on_leave, on_message, &g};
+	int rc = trace_walk(t, &visitor, e);
+
+	if (rc == 0)
+		rc = records_tell(t, g.to, take, arg, e);
+	spill_free(g.to);
+	return rc;
 }
 
 const char *export_message(char buf[EXPORT_MESSAGE], const struct export_record *r)
 {
 	bool received = r->kind == EXPORT_RECEIVED;
 
-	snprintf(buf, EXPORT_MESSAGE, "%08x.%u.%d.%d.%llu", r->ev->comm, r->ev->seq_or_tag,
-		 received ? r->ev->peer : r->thread->rank, received ? r->thread->rank : r->ev->peer,
+	snprintf(buf, EXPORT_MESSAGE, "%08x.%u.%d.%d.%llu", r->comm, r->seq_or_tag,
+		 received ? r->peer : r->rank, received ? r->rank : r->peer,
 		 (unsigned long long)r->nth);
 	return buf;
 }

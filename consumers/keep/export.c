@@ -7,6 +7,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
 #include "consumers/cli/status-line.h"
+#include "consumers/client/client-replay.h"
 #include "consumers/keep/export.h"
 #include "consumers/keep/progress.h"
 #include "consumers/watch/events.h"
@@ -28,8 +29,9 @@ static const char export_help[] =
 	"  perfetto    a file for ui.perfetto.dev: slices, and flows for messages\n"
 	"  paje        a file that ViTE and pj_dump read: states and links\n"
 	"\n"
-	"All but csv and jsonl have all events in memory, 64 bytes for each. What is lost\n"
-	"is in none of them but csv and jsonl; how much that is, is said at the end.\n"
+	"All but csv and jsonl are sorted, with 64 MiB of memory, and beside OUT: 56 bytes\n"
+	"for each event and message, for perfetto and paje as much again. What is lost is\n"
+	"in none of them but csv and jsonl; how much that is, is said at the end.\n"
 	"\n"
 	"examples:\n"
 	"  evspace export --to otf2 --from /data/solver solver-otf2\n"
@@ -46,6 +48,7 @@ struct export
 	FILE *file;
 	struct trace_run trace;
 	struct read_progress progress;
+	struct error fault; /* "": none; nothing more is taken */
 };
 
 static const struct option_row export_rows[] = {
@@ -88,15 +91,16 @@ static bool take_wave(void *arg, uint64_t *seen)
 	options_note_missing(x->follow.command, &x->follow.common, x->follow.client);
 	if (x->lines)
 		lines_write(x);
-	else
-		trace_take(&x->trace, x->follow.client);
-	progress_show(&x->progress, x->follow.client, x->trace.events);
+	else if (!x->fault.text[0] && trace_take(&x->trace, x->follow.client, &x->fault) < 0)
+		evspace_stop(x->follow.client);
+	progress_show(&x->progress, "events read", x->trace.events,
+		      client_replay_share(x->follow.client));
 	return false;
 }
 
 /* ---- the end ---- */
 
-static int otf2_write(const struct export *x, struct error *e)
+static int otf2_write(struct export *x, struct error *e)
 {
 	export_otf2_function *function = NULL;
 	const char *why;
@@ -105,16 +109,19 @@ static int otf2_write(const struct export *x, struct error *e)
 						      "OTF2 (libopen-trace-format2-dev)", e);
 	if (!function)
 		return -1;
-	why = function(&x->trace, x->out, op_name);
+	why = function(&x->trace, x->out, op_name, trace_walk);
 	return why ? errorf(e, "%s: %s", x->out, why) : 0;
 }
 
 static int trace_write(struct export *x, struct error *e)
 {
+	if (x->fault.text[0])
+		return errorf(e, "%s", x->fault.text);
 	errno = ENODATA;
 	if (x->trace.events == 0)
 		return errorf(e, "there is no event to export");
 	trace_sort(&x->trace);
+	x->trace.progress = &x->progress;
 	return x->write ? x->write(&x->trace, x->out, e) : otf2_write(x, e);
 }
 
@@ -139,9 +146,11 @@ static int run(struct export *x, const char *command)
 		return code;
 	if (x->lines)
 		fputs(x->lines->begin, x->file);
+	else
+		trace_init(&x->trace, x->out);
 	code = follow_run(&x->follow, take_wave, x);
-	status_line_clear();
 	rc = x->lines ? 0 : trace_write(x, &e);
+	status_line_clear();
 	if (x->lines && x->file != stdout) {
 		rc = export_close(x->file, x->out, &e);
 		x->file = NULL;

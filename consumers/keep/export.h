@@ -9,7 +9,7 @@
 #include "pathmap/base/error.h"
 
 /** Write the trace to @out. Returns 0, or -1 with @e. */
-typedef int export_write(const struct trace_run *t, const char *out, struct error *e);
+typedef int export_write(struct trace_run *t, const char *out, struct error *e);
 
 export_write export_ctf, export_paje, export_perfetto;
 
@@ -17,30 +17,31 @@ export_write export_ctf, export_paje, export_perfetto;
  * valid until the next call. @name says what an operation is called. */
 #define EXPORT_OTF2_OBJECT "libevspace-otf2.so"
 #define EXPORT_OTF2_SYMBOL "export_otf2"
-typedef const char *export_otf2_function(const struct trace_run *t, const char *out,
-					 const char *(*name)(uint16_t op));
+typedef const char *export_otf2_function(struct trace_run *t, const char *out,
+					 const char *(*name)(uint16_t op),
+					 trace_walk_function *walk);
 
-/** All events of all threads in order of time, for formats that want that. */
+/** What all threads have done in order of time, for formats that want that. */
 enum export_kind { EXPORT_ENTER, EXPORT_LEAVE, EXPORT_SENT, EXPORT_RECEIVED };
 
 struct export_record {
 	int64_t ns;
-	const struct trace_event *ev;
-	const struct trace_thread *thread;
+	uint64_t nth; /* of a message: what no other one between its two on its communicator, with
+		       * its tag, has; the same on both sides, as messages do not overtake */
+	uint64_t bytes;
+	uint32_t comm, seq_or_tag;
+	int32_t peer, rank;
 	uint32_t place; /* of the thread, from 0 */
-	enum export_kind kind;
-	uint64_t nth; /* of a message: which one it is between its two on its communicator, with its
-		       * tag, from 0: the same on both sides, as messages do not overtake */
+	uint16_t op;
+	uint16_t kind; /* enum export_kind */
 };
 
-struct export_records {
-	struct export_record *items;
-	size_t n, room;
-};
+typedef void export_take(void *arg, const struct export_record *r);
 
-/** For export_records_fini(). */
-void export_records_make(struct export_records *r, const struct trace_run *t);
-void export_records_fini(struct export_records *r);
+/** Give all of them to @take, in order of time; what has no room in memory is sorted beside the
+ * file @out. Returns 0, or -1 with @e. */
+int export_records(struct trace_run *t, const char *out, export_take *take, void *arg,
+		   struct error *e);
 
 /** A text that names a message alike on both sides. */
 #define EXPORT_MESSAGE 96

@@ -4,6 +4,7 @@
 #define EVSPACE_MERGING_H
 
 #include "consumers/keep/merged.h"
+#include "consumers/keep/progress.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/texts.h"
 #include "tree/data/names-comm.h"
@@ -28,6 +29,7 @@ struct merged_archive {
 	uint64_t waves; /* of the first reading; of these, in the second one, which are to come */
 	struct merged_known *known;
 	bool here; /* its next wave */
+	bool read; /* once to its end */
 };
 
 /* A host, in the merged archive. */
@@ -55,7 +57,8 @@ struct merging {
 	struct archive_writer *to;
 	struct pathmap_texts map;
 	int64_t epoch_ns, taken_ns;
-	uint64_t wave, tuples, came;
+	uint64_t wave, tuples, came, looked;
+	struct read_progress shown;
 	size_t bytes;
 	bool whole;
 	struct error *e;

@@ -5,15 +5,14 @@
 
 #include <stdint.h>
 
-struct evspace_client;
-
 /** Zeroed at first. */
 struct read_progress {
+	const char *done;
 	uint64_t begun_ns, said_ns;
 };
 
-/** Show, now and then, how much of the archive that @client reads was read, how many @events a
- * second that is, and how long the rest takes; of a run how many there were. */
-void progress_show(struct read_progress *p, const struct evspace_client *client, uint64_t events);
+/** Show, now and then, that @n are @done ("events read"), how many a second that is, which @share
+ * of all (0 or less: that is not known), and how long the rest takes. Another @done begins anew. */
+void progress_show(struct read_progress *p, const char *done, uint64_t n, double share);
 
 #endif

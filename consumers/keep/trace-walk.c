@@ -1,65 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Goes through the events of a thread as calls that enclose each other, and messages. */
+/* Goes through what threads have done as calls that enclose each other, and messages. */
 #include "consumers/keep/trace.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
-/* A message, at its time. */
-struct moment {
-	int64_t ns;
-	const struct trace_event *ev;
-	enum message what;
-};
+#include "consumers/keep/spill.h"
+#include "pathmap/base/memory.h"
+
+/* A thread is in so many calls at once at most: a file may say what cannot be. */
+#define DEPTH 256u
+
+/* Progress is looked at after so many. */
+#define PROGRESS_EACH 4096u
 
 struct walk {
+	struct trace_run *trace;
 	const struct trace_visitor *visitor;
-	const struct trace_event **open; /* calls that the thread is in, the outermost first */
-	int64_t *ends;
-	size_t n_open, room;
-	struct moment *moments;
-	size_t n_moments, next;
+	const struct trace_thread *thread; /* NULL: none yet */
+	struct trace_event *open;	   /* calls that it is in, the outermost first */
+	size_t n_open;
 	int64_t last_ns;
+	uint64_t done;
 };
-
-/* ---- messages ---- */
-
-static bool is_call(const struct trace_event *ev)
-{
-	return !(ev->flags & (EVSPACE_COMPLETION | EVSPACE_REGION));
-}
-
-static int by_time(const void *a, const void *b)
-{
-	const struct moment *x = a, *y = b;
-
-	if (x->ns != y->ns)
-		return x->ns > y->ns ? 1 : -1;
-	return (x->ev > y->ev) - (x->ev < y->ev);
-}
-
-static void moments_make(struct walk *w, const struct trace_thread *thread)
-{
-	w->moments = calloc(thread->n + 1, sizeof(*w->moments));
-	if (!w->moments)
-		abort();
-	for (size_t i = 0; i < thread->n; i++) {
-		const struct trace_event *ev = &thread->events[i];
-		enum message what = (enum message)ev->message;
-
-		if (what == MESSAGE_NONE)
-			continue;
-		w->moments[w->n_moments++] = (struct moment){
-			.ns = what == MESSAGE_SENT ? ev->start_ns : ev->end_ns,
-			.ev = ev,
-			.what = what,
-		};
-	}
-	qsort(w->moments, w->n_moments, sizeof(*w->moments), by_time);
-}
-
-/* ---- time goes on ---- */
 
 static int64_t now(struct walk *w, int64_t ns)
 {
@@ -67,24 +29,22 @@ static int64_t now(struct walk *w, int64_t ns)
 	return w->last_ns;
 }
 
-/* Messages before @ns; @with: at it, too. */
-static void messages_until(struct walk *w, int64_t ns, bool with)
+static void leave(struct walk *w, int64_t ns)
 {
-	while (w->next < w->n_moments &&
-	       (w->moments[w->next].ns < ns || (with && w->moments[w->next].ns == ns))) {
-		const struct moment *m = &w->moments[w->next++];
+	const struct trace_event *ev = &w->open[--w->n_open];
 
-		w->visitor->message(w->visitor->arg, now(w, m->ns), m->ev, m->what);
-	}
+	w->visitor->leave(w->visitor->arg, now(w, ns), ev);
 }
 
-/* Leave what has ended by then. */
-static void leave_until(struct walk *w, int64_t ns)
+/* Leave what has ended by then; @with: or at that time. */
+static void leave_until(struct walk *w, int64_t ns, bool with)
 {
-	while (w->n_open > 0 && w->ends[w->n_open - 1] <= ns) {
-		w->n_open--;
-		messages_until(w, w->ends[w->n_open], true);
-		w->visitor->leave(w->visitor->arg, now(w, w->ends[w->n_open]), w->open[w->n_open]);
+	while (w->n_open > 0) {
+		int64_t end = w->open[w->n_open - 1].end_ns;
+
+		if (end > ns || (end == ns && !with))
+			return;
+		leave(w, end);
 	}
 }
 
@@ -92,37 +52,67 @@ static void leave_until(struct walk *w, int64_t ns)
  * but for what clocks of two readings differ by. */
 static void enter(struct walk *w, const struct trace_event *ev)
 {
-	int64_t end = ev->end_ns;
+	struct trace_event *to;
 
-	if (w->n_open == w->room) {
-		w->room = w->room ? 2 * w->room : 16;
-		w->open = reallocarray(w->open, w->room, sizeof(struct trace_event *));
-		w->ends = reallocarray(w->ends, w->room, sizeof(*w->ends));
-		if (!w->open || !w->ends)
-			abort();
-	}
-	if (w->n_open > 0 && w->ends[w->n_open - 1] < end)
-		end = w->ends[w->n_open - 1];
-	messages_until(w, ev->start_ns, false);
+	leave_until(w, ev->start_ns, true);
+	if (w->n_open == DEPTH)
+		leave(w, ev->start_ns);
+	to = &w->open[w->n_open++];
+	*to = *ev;
+	if (w->n_open > 1 && to[-1].end_ns < to->end_ns)
+		to->end_ns = to[-1].end_ns;
 	w->visitor->enter(w->visitor->arg, now(w, ev->start_ns), ev);
-	w->open[w->n_open] = ev;
-	w->ends[w->n_open++] = end;
 }
 
-void trace_walk(const struct trace_thread *thread, const struct trace_visitor *visitor)
+static int thread_end(struct walk *w, struct error *e)
 {
-	struct walk w = {.visitor = visitor, .last_ns = INT64_MIN};
+	const struct trace_visitor *v = w->visitor;
 
-	moments_make(&w, thread);
-	for (size_t i = 0; i < thread->n; i++) {
-		if (!is_call(&thread->events[i]))
-			continue;
-		leave_until(&w, thread->events[i].start_ns);
-		enter(&w, &thread->events[i]);
+	leave_until(w, INT64_MAX, true);
+	return w->thread && v->end ? v->end(v->arg, w->thread, e) : 0;
+}
+
+static int thread_begin(struct walk *w, const struct trace_thread *thread, struct error *e)
+{
+	const struct trace_visitor *v = w->visitor;
+
+	if (thread_end(w, e) < 0)
+		return -1;
+	w->thread = thread;
+	w->last_ns = INT64_MIN;
+	return v->begin ? v->begin(v->arg, thread, e) : 0;
+}
+
+static int step(struct walk *w, const struct trace_event *ev, struct error *e)
+{
+	const struct trace_thread *thread = w->trace->by_number[ev->thread];
+	int64_t at = trace_at(ev);
+
+	if (thread != w->thread && thread_begin(w, thread, e) < 0)
+		return -1;
+	if (ev->message == MESSAGE_NONE) {
+		enter(w, ev);
+	} else {
+		leave_until(w, at, false);
+		w->visitor->message(w->visitor->arg, now(w, at), ev);
 	}
-	leave_until(&w, INT64_MAX);
-	messages_until(&w, INT64_MAX, true);
-	free(w.moments);
+	if (++w->done % PROGRESS_EACH == 0 && w->trace->progress)
+		progress_show(w->trace->progress, "calls and messages in order", w->done,
+			      (double)w->done / (double)spill_count(w->trace->moments));
+	return 0;
+}
+
+int trace_walk(struct trace_run *t, const struct trace_visitor *visitor, struct error *e)
+{
+	struct walk w = {.trace = t, .visitor = visitor};
+	struct trace_event ev;
+	int rc;
+
+	w.open = memory_new(DEPTH, sizeof(*w.open));
+	while ((rc = spill_next(t->moments, &ev, e)) > 0 && (rc = step(&w, &ev, e)) == 0)
+		;
+	if (rc == 0)
+		rc = thread_end(&w, e);
 	free(w.open);
-	free(w.ends);
+	return rc;
 }

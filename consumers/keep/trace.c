@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "consumers/client/client-replay.h"
+#include "consumers/keep/spill.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/op.h"
@@ -26,25 +27,15 @@ static struct trace_thread *thread_of(struct trace_run *t, const struct evspace_
 		thread = memory_new(1, sizeof(*thread));
 		thread->name = memory_copy_bytes(ev->name, n);
 		thread->rank = ev->rank;
+		thread->number = (uint32_t)t->n_threads;
 		HASH_ADD_KEYPTR(hh, t->threads, thread->name, n, thread);
-		t->n_threads++;
+		t->by_number = memory_room(t->by_number, t->n_threads, sizeof(thread));
+		t->by_number[t->n_threads++] = thread;
 	}
 	free(t->last_name);
 	t->last_name = memory_copy(ev->name);
 	t->last = thread;
 	return thread;
-}
-
-static struct trace_event *event_add(struct trace_thread *thread)
-{
-	if (thread->n == thread->room) {
-		thread->room = thread->room ? 2 * thread->room : 256;
-		thread->events =
-			reallocarray(thread->events, thread->room, sizeof(*thread->events));
-		if (!thread->events)
-			abort();
-	}
-	return &thread->events[thread->n++];
 }
 
 /* ---- communicators ---- */
@@ -96,59 +87,71 @@ static void comm_note(struct trace_run *t, struct evspace_client *client, uint32
 
 /* ---- all ---- */
 
-static void take_event(struct trace_run *t, struct evspace_client *client,
-		       const struct evspace_event *ev)
+/* Completions and regions have no place among calls, which enclose each other. */
+static bool is_call(const struct evspace_event *ev)
+{
+	return !(ev->flags & (EVSPACE_COMPLETION | EVSPACE_REGION));
+}
+
+/* Add the call that begins, and the message. */
+static int moments_add(struct trace_run *t, struct trace_event *to, bool call, enum message message,
+		       struct error *e)
+{
+	to->message = MESSAGE_NONE;
+	if (call && spill_add(t->moments, to, e) < 0)
+		return -1;
+	to->message = (uint8_t)message;
+	return message == MESSAGE_NONE ? 0 : spill_add(t->moments, to, e);
+}
+
+static int take_event(struct trace_run *t, struct evspace_client *client,
+		      const struct evspace_event *ev, struct error *e)
 {
 	const struct tuple tuple = {.peer = ev->peer, .op = ev->op_number, .flags = ev->flags};
 	struct evspace_collective collective;
-	struct trace_event *to;
+	struct trace_event to;
 
 	if (!ev->end_ns || ev->flags & EVSPACE_RUNNING) {
 		t->under_way++;
-		return;
+		return 0;
 	}
-	to = event_add(thread_of(t, ev));
-	*to = (struct trace_event){
+	to = (struct trace_event){
 		.start_ns = ev->start_ns,
 		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
 		.bytes = ev->bytes,
 		.comm = ev->comm,
 		.seq_or_tag = ev->seq_or_tag,
+		.thread = thread_of(t, ev)->number,
 		.peer = ev->peer,
 		.root = -1,
 		.op = ev->op_number,
 		.flags = ev->flags,
-		.message = message_between(&tuple),
 	};
 	if (evspace_collective(client, ev, &collective))
-		to->root = collective.root;
+		to.root = collective.root;
 	comm_note(t, client, ev->comm);
 	t->events++;
-	if (!t->from_ns || to->start_ns < t->from_ns)
-		t->from_ns = to->start_ns;
-	if (to->end_ns > t->to_ns)
-		t->to_ns = to->end_ns;
+	t->ops[to.op] = true;
+	if (!t->from_ns || to.start_ns < t->from_ns)
+		t->from_ns = to.start_ns;
+	if (to.end_ns > t->to_ns)
+		t->to_ns = to.end_ns;
+	return moments_add(t, &to, is_call(ev), message_between(&tuple), e);
 }
 
-void trace_take(struct trace_run *t, struct evspace_client *client)
+int trace_take(struct trace_run *t, struct evspace_client *client, struct error *e)
 {
 	struct evspace_event ev;
 	struct evspace_loss loss;
 
-	while (evspace_event(client, &ev))
-		take_event(t, client, &ev);
+	while (evspace_event(client, &ev)) {
+		if (take_event(t, client, &ev, e) < 0)
+			return -1;
+	}
 	evspace_rewind(client);
 	while (evspace_loss(client, &loss))
 		t->lost += loss.lost;
-}
-
-static int by_start(const void *a, const void *b)
-{
-	const struct trace_event *x = a, *y = b;
-
-	if (x->start_ns != y->start_ns)
-		return x->start_ns > y->start_ns ? 1 : -1;
-	return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
+	return 0;
 }
 
 static int by_rank(const struct trace_thread *a, const struct trace_thread *b)
@@ -159,9 +162,52 @@ static int by_rank(const struct trace_thread *a, const struct trace_thread *b)
 
 void trace_sort(struct trace_run *t)
 {
+	uint32_t place = 0;
+
 	HASH_SORT(t->threads, by_rank);
 	for (struct trace_thread *thread = t->threads; thread; thread = thread->hh.next)
-		qsort(thread->events, thread->n, sizeof(*thread->events), by_start);
+		thread->place = place++;
+}
+
+int64_t trace_at(const struct trace_event *ev)
+{
+	return ev->message == MESSAGE_RECEIVED ? ev->end_ns : ev->start_ns;
+}
+
+/* At the same time, first what is received by what began before, then what begins, then what is
+ * within that. */
+static int turn_of(const struct trace_event *ev)
+{
+	if (ev->message == MESSAGE_NONE)
+		return 1;
+	return ev->message == MESSAGE_RECEIVED && ev->start_ns < ev->end_ns ? 0 : 2;
+}
+
+#define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
+
+/* By thread and time, then the longest first. */
+static int by_moment(const void *a, const void *b)
+{
+	const struct trace_event *x = a, *y = b;
+	int by = COMPARE(x->thread, y->thread);
+
+	by = by ? by : COMPARE(trace_at(x), trace_at(y));
+	by = by ? by : COMPARE(turn_of(x), turn_of(y));
+	by = by ? by : COMPARE(y->end_ns, x->end_ns);
+	by = by ? by : COMPARE(x->start_ns, y->start_ns);
+	by = by ? by : COMPARE(x->comm, y->comm);
+	return by ? by : COMPARE(x->seq_or_tag, y->seq_or_tag);
+}
+
+/* ---- life ---- */
+
+/* Of events; as much again is taken by what formats sort. */
+#define SORT_MEMORY ((size_t)32 << 20)
+
+void trace_init(struct trace_run *t, const char *out)
+{
+	*t = (struct trace_run){
+		.moments = spill_new(sizeof(struct trace_event), by_moment, SORT_MEMORY, out)};
 }
 
 void trace_fini(struct trace_run *t)
@@ -172,7 +218,6 @@ void trace_fini(struct trace_run *t)
 	HASH_ITER(hh, t->threads, thread, next)
 	{
 		HASH_DELETE(hh, t->threads, thread);
-		free(thread->events);
 		free(thread->name);
 		free(thread);
 	}
@@ -182,6 +227,8 @@ void trace_fini(struct trace_run *t)
 		free(comm->members);
 		free(comm);
 	}
+	free(t->by_number);
+	spill_free(t->moments);
 	free(t->last_name);
 	*t = (struct trace_run){0};
 }

@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A whole execution in memory, thread by thread in order of time: what exports to formats of traces
- * are made of. */
+/* A whole execution, thread by thread in order of time: what exports to formats of traces are made
+ * of. What is in memory does not grow with its length. */
 #ifndef EVSPACE_TRACE_H
 #define EVSPACE_TRACE_H
 
 #include <stdbool.h>
 
 #include "consumers/client/evspace-client.h"
+#include "consumers/keep/progress.h"
+#include "pathmap/base/error.h"
 #include "pathmap/base/hash.h"
 #include "tree/stage/message.h"
 
-/** An event. */
+struct spill;
+
+/** What happens at one time: a call begins, or a message is sent or received. */
 struct trace_event {
 	int64_t start_ns, end_ns; /* the end not before the start, and not 0 */
 	uint64_t bytes;
 	uint32_t comm, seq_or_tag;
+	uint32_t thread; /* by number, from 0 */
 	int32_t peer;
 	int32_t root; /* of a collective, in its communicator; -1: none */
 	uint16_t op, flags;
-	uint8_t message; /* enum message: between ranks that both take part in it */
+	uint8_t message; /* enum message, between ranks that both take part in it; MESSAGE_NONE: a
+			  * call begins */
 };
 
 /** One thread of the program, or what else writes elements. */
 struct trace_thread {
 	char *name; /* "/cluster/node/rank3/t0" */
 	int32_t rank;
-	struct trace_event *events; /* after trace_sort(): by start, the longest first */
-	size_t n, room;
+	uint32_t number;
+	uint32_t place; /* of the thread in order of ranks, from 0; by trace_sort() */
 	UT_hash_handle hh;
 };
 
@@ -40,35 +46,52 @@ struct trace_comm {
 	UT_hash_handle hh;
 };
 
-/** Zeroed at first. */
+/** Begin with trace_init(). */
 struct trace_run {
-	struct trace_thread *threads;
+	struct trace_thread *threads; /* in order of their places, after trace_sort() */
+	struct trace_thread **by_number;
 	struct trace_comm *comms;
 	struct trace_thread *last; /* of the last event */
 	char *last_name;	   /* of its element */
 	size_t n_threads, n_comms;
+	struct spill *moments;
+	struct read_progress *progress;	  /* of the walk; NULL: not shown */
 	uint64_t events, lost, under_way; /* the last: left out, as they have no end */
 	int64_t from_ns, to_ns;
+	bool ops[UINT16_MAX + 1]; /* operations that occur */
 };
 
-/** Add the wave of @client. */
-void trace_take(struct trace_run *t, struct evspace_client *client);
+/** A trace that is sorted beside the file @out. */
+void trace_init(struct trace_run *t, const char *out);
+void trace_fini(struct trace_run *t);
+
+/** Add the wave of @client. Returns 0, or -1 with @e. */
+int trace_take(struct trace_run *t, struct evspace_client *client, struct error *e);
 
 /** All has come. */
 void trace_sort(struct trace_run *t);
-void trace_fini(struct trace_run *t);
 
-/** Who is told of a thread's calls and messages. */
+/** Who is told of calls and messages, thread by thread. */
 struct trace_visitor {
+	/* The first and the last of a thread; NULL: not wanted. They return 0, or -1 with @e. */
+	int (*begin)(void *arg, const struct trace_thread *thread, struct error *e);
+	int (*end)(void *arg, const struct trace_thread *thread, struct error *e);
 	void (*enter)(void *arg, int64_t ns, const struct trace_event *ev);
 	void (*leave)(void *arg, int64_t ns, const struct trace_event *ev);
-	void (*message)(void *arg, int64_t ns, const struct trace_event *ev, enum message what);
+	void (*message)(void *arg, int64_t ns, const struct trace_event *ev);
 	void *arg;
 };
 
-/** Tell of all that the thread has done, in order of time: calls enclose each other; a message
- * between ranks is sent within its call and received at its end, or when its request was completed.
+/**
+ * Tell once of all that threads have done, each in order of time: calls enclose each other; a
+ * message between ranks is sent within its call and received at its end, or when its request was
+ * completed. Returns 0, or -1 with @e.
  */
-void trace_walk(const struct trace_thread *thread, const struct trace_visitor *visitor);
+typedef int trace_walk_function(struct trace_run *t, const struct trace_visitor *visitor,
+				struct error *e);
+trace_walk_function trace_walk;
+
+/** When it happens. */
+int64_t trace_at(const struct trace_event *ev);
 
 #endif
