@@ -173,6 +173,18 @@ nothing_is_written() {
 		tap_says 1 'cannot be written\|No such' evspace export --to paje --from "$tap_dir/made" /proc/none/x
 }
 
+# A limit for files is as a disk without room.
+disk_is_full() {
+	local format
+
+	trap '' XFSZ
+	ulimit -f 16
+	for format in csv jsonl ctf perfetto paje; do
+		rm -rf "$tap_dir/full"
+		tap_says 1 'cannot be written: File too large' evspace export --to "$format" --from "$tap_dir/made" "$tap_dir/full" || { echo "$format"; return 1; }
+	done
+}
+
 bed_start agent evspace agent
 tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "a run in an archive, as JSON lines" made
@@ -213,4 +225,5 @@ else
 fi
 tap_case "a run is exported as its archive" live_is_the_same
 tap_case "what cannot be is said" nothing_is_written
+tap_case "... and a full disk" disk_is_full
 tap_done

@@ -171,11 +171,50 @@ static void names_are_the_same_element(void)
 	of = merged_get(&m, "/a/b/rank0/t0/p2p");
 	other = merged_get(&m, "/a/b/rank1/t0/p2p");
 	CU_ASSERT_PTR_NOT_EQUAL(of, other);
-	merged_call(&m, of, "/a/b/rank0.17/t0/p2p");
-	merged_call(&m, of, "/a/b/rank1/t0/p2p");
+	CU_ASSERT_PTR_EQUAL(merged_call(&m, of, "/a/b/rank0.17/t0/p2p"), of);
 	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/a/b/rank0.17/t0/p2p"), of);
 	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/a/b/rank0/t0/p2p"), of);
 	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/a/b/rank1/t0/p2p"), other);
+	merged_fini(&m);
+}
+
+static void run_note(struct merged_element *of, uint64_t first, uint32_t count)
+{
+	struct batch b;
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	batch_init(&b);
+	memset(batch_add(&b, RUN_TUPLES, 1, first, count, 0), 0, count * sizeof(struct tuple));
+	CU_ASSERT_TRUE_FATAL(batch_next_packed(&b, &cursor, &view));
+	merged_note(of, &view);
+	batch_fini(&b);
+}
+
+/* One archive knows it by its first name, another one by its second one alone, and the first one
+ * learns that later. */
+static void names_are_found_to_be_the_same(void)
+{
+	struct merged m;
+	struct merged_element *later, *early;
+
+	merged_init(&m);
+	later = merged_get(&m, "/B/a1/rank1/t0/p2p");
+	run_note(later, 20, 10);
+	early = merged_get(&m, "/A/a1/rank1/t0/p2p");
+	CU_ASSERT_PTR_NOT_EQUAL(early, later);
+	run_note(early, 5, 20);
+	CU_ASSERT_PTR_EQUAL(merged_call(&m, early, "/B/a1/rank1/t0/p2p"), later);
+	CU_ASSERT_PTR_EQUAL(merged_self(early), later);
+	CU_ASSERT_PTR_EQUAL(merged_get(&m, "/A/a1/rank1/t0/p2p"), later);
+	CU_ASSERT_EQUAL(later->next, 5);
+	CU_ASSERT_EQUAL(later->end, 30);
+	CU_ASSERT_TRUE(later->have.n == 1 && later->have.items[0].from == 5 &&
+		       later->have.items[0].to == 30);
+	/* again, and of itself */
+	CU_ASSERT_PTR_EQUAL(merged_call(&m, early, "/B/a1/rank1/t0/p2p"), later);
+	CU_ASSERT_PTR_EQUAL(merged_call(&m, later, "/A/a1/rank1/t0/p2p"), later);
+	CU_ASSERT_PTR_NULL(later->same);
 	merged_fini(&m);
 }
 
@@ -184,6 +223,7 @@ int main(void)
 	static CU_TestInfo cases[] = {
 		{"each tuple comes once and in order, and holes are named", each_once_and_in_order},
 		{"an element has all its names", names_are_the_same_element},
+		{"two that turn out to be one", names_are_found_to_be_the_same},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

@@ -386,6 +386,8 @@ static int waves_copy(struct merging *m)
 			return -1;
 	}
 	merged_end(&m->merged, piece_give, m);
+	/* what hosts have that owe something, too */
+	wave_write(m, false);
 	wave_write(m, true);
 	return m->rc;
 }
@@ -405,6 +407,7 @@ static void merging_fini(struct merging *m)
 		HASH_DEL(m->hosts, h);
 		batch_fini(&h->runs);
 		free(h->text);
+		free(h->key);
 		free(h);
 	}
 	free(m->by_index);

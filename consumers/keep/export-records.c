@@ -169,9 +169,11 @@ const char *export_message(char buf[EXPORT_MESSAGE], const struct export_record 
 
 int export_close(FILE *f, const char *out, struct error *e)
 {
-	bool failed = ferror(f) || fflush(f) != 0;
-	int saved = errno;
+	/* what could not be written before cannot be now: that says why */
+	bool failed = fflush(f) != 0, before = ferror(f);
+	int saved = failed ? errno : EIO;
 
+	failed = failed || before;
 	if (fclose(f) == 0 && !failed)
 		return 0;
 	errno = failed ? saved : errno;

@@ -36,17 +36,50 @@ static struct merged_name *name_find(const struct merged *m, const char *text)
 	return name;
 }
 
-void merged_call(struct merged *m, struct merged_element *of, const char *text)
+struct merged_element *merged_self(struct merged_element *of)
+{
+	while (of->same)
+		of = of->same;
+	return of;
+}
+
+static void set_join(struct interval_set *to, struct interval_set *of)
+{
+	for (size_t i = 0; i < of->n; i++)
+		interval_set_add(to, of->items[i].from, of->items[i].to);
+	interval_set_fini(of);
+}
+
+/* What was noted of @of is of @to. */
+static void element_join(struct merged_element *to, struct merged_element *of)
+{
+	set_join(&to->have, &of->have);
+	set_join(&to->discarded, &of->discarded);
+	if (of->begun && (!to->begun || of->next < to->next))
+		to->next = of->next;
+	to->end = of->end > to->end ? of->end : to->end;
+	to->begun |= of->begun;
+	of->next = of->end = 0;
+	of->begun = false;
+	of->same = to;
+}
+
+struct merged_element *merged_call(struct merged *m, struct merged_element *of, const char *text)
 {
 	size_t length = strlen(text);
-	struct merged_name *name;
+	struct merged_name *name = name_find(m, text);
+	struct merged_element *known = name ? merged_self(name->of) : NULL;
 
-	if (name_find(m, text))
-		return;
+	of = merged_self(of);
+	if (known && known != of)
+		element_join(known, of);
+	if (known)
+		return known;
 	name = memory_new(1, sizeof(*name) + length + 1);
 	memcpy(name->text, text, length);
 	name->of = of;
 	HASH_ADD_KEYPTR(hh, m->names, name->text, length, name);
+	return of;
 }
 
 struct merged_element *merged_get(struct merged *m, const char *text)
@@ -55,7 +88,7 @@ struct merged_element *merged_get(struct merged *m, const char *text)
 	struct merged_element *of;
 
 	if (name)
-		return name->of;
+		return merged_self(name->of);
 	of = memory_new(1, sizeof(*of));
 	TAILQ_INIT(&of->held);
 	STAILQ_INSERT_TAIL(&m->elements, of, entry);

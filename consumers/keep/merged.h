@@ -15,8 +15,9 @@ struct merged_held;
 
 /** An element by its name, whichever archives have it. */
 struct merged_element {
-	uint32_t id;   /* in the merged archive, … */
-	uint32_t leaf; /* … of this leaf there */
+	struct merged_element *same; /* as this one, which has all of it; NULL: it is itself */
+	uint32_t id;		     /* in the merged archive, … */
+	uint32_t leaf;		     /* … of this leaf there */
 	struct interval_set have, discarded;
 	uint64_t next; /* all before it are given, or are in no archive */
 	uint64_t end;  /* behind the last one that came, is lost or is discarded */
@@ -50,8 +51,12 @@ void merged_init(struct merged *m);
 /** The element with this name, which is added if there is none. */
 struct merged_element *merged_get(struct merged *m, const char *text);
 
-/** The element is also called @text, unless there is another one of that name. */
-void merged_call(struct merged *m, struct merged_element *of, const char *text);
+/** The element is also called @text. If there is one of that name, both are the same, and what was
+ * noted of either is of that one; no run was taken yet. Returns it. */
+struct merged_element *merged_call(struct merged *m, struct merged_element *of, const char *text);
+
+/** Which element it is now that names are known. */
+struct merged_element *merged_self(struct merged_element *of);
 
 /** An archive has the run of tuples. All runs of all archives are noted before any is taken. */
 void merged_note(struct merged_element *of, const struct run_view *run);

@@ -23,6 +23,15 @@ static char *text_of(const struct merging *m, const struct merged_archive *s, co
 	return memory_format("/%s%s%s", s->run, *rest == '/' ? "" : ".", rest);
 }
 
+/* What stays of a name when its node moves to another cluster: "/a0/…", behind its run. Within a
+ * run each node has a name of its own. */
+static char *key_of(const struct merging *m, const struct merged_archive *s, const char *text)
+{
+	const char *node = *text ? strchr(text + 1, '/') : NULL;
+
+	return memory_format("%s%s", m->runs ? s->run : "", node ? node : text);
+}
+
 uint32_t merging_comm(const struct merged_archive *s, uint32_t comm)
 {
 	uint32_t id;
@@ -40,22 +49,23 @@ struct merged_host *merging_host(struct merging *m, const struct merged_archive 
 {
 	struct client_replayed r = client_replayed(s->client);
 	const struct delivery_leaf *leaf = delivery_leaf_at(r.delivery, index);
+	const char *name = leaf ? leaf->name : "/?/?";
 	struct merged_host *h;
-	char *text;
+	char *key = key_of(m, s, name);
 
-	text = text_of(m, s, leaf ? leaf->name : "/?/?");
-	HASH_FIND_STR(m->hosts, text, h);
+	HASH_FIND_STR(m->hosts, key, h);
 	if (!h) {
 		h = memory_new(1, sizeof(*h));
-		h->text = text;
+		h->key = key;
+		h->text = text_of(m, s, name);
 		m->by_index = memory_room(m->by_index, m->n_hosts, sizeof(struct merged_host *));
 		m->by_index[m->n_hosts] = h;
 		h->index = ++m->n_hosts;
 		h->part.clock = CLOCK_LINE_NS;
 		batch_init(&h->runs);
-		HASH_ADD_KEYPTR(hh, m->hosts, h->text, strlen(h->text), h);
+		HASH_ADD_KEYPTR(hh, m->hosts, h->key, strlen(h->key), h);
 	} else {
-		free(text);
+		free(key);
 	}
 	return h;
 }
@@ -82,7 +92,7 @@ struct merged_element *merging_element(struct merging *m, struct merged_archive 
 {
 	const struct name *name = names_find(client_replayed(s->client).names, id);
 	struct merged_known *known;
-	char *text;
+	char *text, *key;
 
 	if (!name)
 		return NULL;
@@ -90,16 +100,19 @@ struct merged_element *merging_element(struct merging *m, struct merged_archive 
 	text = text_of(m, s, name->text);
 	if (known && strcmp(known->text, text) == 0) {
 		free(text);
+		known->of = merged_self(known->of);
 		return known->of;
 	}
+	key = key_of(m, s, name->text);
 	if (known && namesakes_renamed(known->text, text))
-		merged_call(&m->merged, known->of, text);
+		merged_call(&m->merged, known->of, key);
 	if (!known) {
 		known = memory_new(1, sizeof(*known));
 		known->id = id;
 		HASH_ADD(hh, s->known, id, sizeof(id), known);
 	}
-	known->of = merged_get(&m->merged, text);
+	known->of = merged_get(&m->merged, key);
+	free(key);
 	free(known->text);
 	known->text = text;
 	element_learn(m, known->of, name, text, h);

@@ -34,7 +34,7 @@ struct merged_archive {
 
 /* A host, in the merged archive. */
 struct merged_host {
-	char *text;
+	char *text, *key; /* its name; that without its cluster */
 	uint32_t index, names;
 	struct part part; /* what was said last */
 	bool owes;	  /* waves, at the end of an archive */
