@@ -283,6 +283,7 @@ tests_merged_test_SOURCES = consumers/keep/merged.c consumers/keep/merged.h test
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
 tests_convert_test_SOURCES = tests/convert_test.c tests/random.h
+EXTRA_DIST += tests/apps/elements.f90
 EXTRA_DIST += tests/recorded/stages tests/fuzz/seeds/wire tests/fuzz/seeds/segment
 
 tests_pathmap_test_SOURCES = tests/maps.c tests/maps.h tests/pathmap_test.c

@@ -124,12 +124,28 @@ cut_short() {
 	[ $? = 1 ] && tap_printed "$tap_dir/err" -- 'its file is damaged, or was cut short' && evspace purge --all --force
 }
 
+# The same element from a program of Fortran and from here.
+fortran_program() {
+	(cd "$tap_dir" && gfortran -O1 -Wall -Werror -o elements "$top_srcdir/node-agent/pastset/evspace-element.f90" \
+		"$top_srcdir/tests/apps/elements.f90" -L"$top_builddir/.libs" -levspace-element -Wl,-rpath,"$top_builddir/.libs") || return
+	evspace element make answer --run night --fields 'n i32' && evspace element write answer n=42 &&
+		EVSPACE_RUN=night "$tap_dir/elements" >"$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+	tap_printed "$tap_dir/out" -- '^answer 42 is number 0$' '^newest: 5 0.03125$' '^third: 3$' 'has the fields "n i64, residual f64", not "n i32"' || return
+	evspace element read step --json >"$tap_dir/out" && [ "$(wc -l <"$tap_dir/out")" = 3 ] && tap_printed "$tap_dir/out" -- \
+		'"element":"step","number":2,.*"fields":{"n":3,"residual":0.125}' '"number":4,.*"fields":{"n":5,"residual":0.03125}'
+}
+
 tap_case "an element is made, written and read" made_and_read
 tap_case "wrong words are told" wrong_words
 tap_case "elements are listed" listed
 tap_case "who waits gets what is written next" waits
 tap_case "their run is listed" is_listed
 tap_case "a writer waits for readers, as long as they live" waits_for_readers
+if command -v gfortran >/dev/null; then
+	tap_case "a Fortran program writes and reads them" fortran_program
+else
+	tap_skip "a Fortran program writes and reads them" "gfortran is missing (Debian package gfortran)"
+fi
 tap_case "they are purged, unless somebody has one open" purged
 tap_case "files that lie are refused" damaged
 tap_case "a file that is cut while it is read" cut_short

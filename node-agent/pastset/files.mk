@@ -9,7 +9,7 @@ libagent_la_SOURCES += $(pastset_sources)
 
 # What programs link: their elements, and nothing but libc.
 lib_LTLIBRARIES += libevspace-element.la
-include_HEADERS += %D%/evspace-element.h
+include_HEADERS += %D%/evspace-element.h %D%/evspace-element.f90
 libevspace_element_la_CPPFLAGS = $(COLLECT_CPPFLAGS)
 libevspace_element_la_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -ffunction-sections
 libevspace_element_la_SOURCES = $(pastset_sources) $(collect_sources) \
