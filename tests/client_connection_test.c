@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
@@ -56,6 +57,36 @@ static void no_agent_is_told(void)
 	CU_ASSERT_PTR_NULL(evspace_open(&options, &failure, why, sizeof(why)));
 	CU_ASSERT_EQUAL(failure, EVSPACE_NO_CONNECTION);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "/nowhere/agent.sock"));
+}
+
+/* Before anything is asked of an agent. */
+static void wrong_options_are_told(void)
+{
+	static const char *const bad[] = {"p2p"}, *const open[] = {"/**/rank[0-"};
+	const struct {
+		struct evspace_options options;
+		const char *why;
+	} wrong[] = {
+		{{.select = bad, .n_select = 1}, "p2p"},
+		{{.select = open, .n_select = 1}, "rank[0-"},
+		{{.rate_hz = -5}, "a rate of -5"},
+		{{.rate_hz = NAN}, "a rate of"},
+		{{.window = 65}, "65 waves under way"},
+		{{.deadline_ms = 99999999}, "a deadline of 99999999 ms"},
+		{{.urgency = (enum evspace_urgency)77}, "an urgency of 77"},
+		{{.compress = (enum evspace_compress)77}, "77 says nothing of compressing"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		struct evspace_options options = wrong[i].options;
+		enum evspace_failure failure;
+		char why[1024] = "";
+
+		options.connect = "unix:/nowhere/agent.sock";
+		CU_ASSERT_PTR_NULL(evspace_open(&options, &failure, why, sizeof(why)));
+		CU_ASSERT_EQUAL(failure, EVSPACE_WRONG);
+		CU_ASSERT_PTR_NOT_NULL(strstr(why, wrong[i].why));
+	}
 }
 
 static void an_agent_that_stays_away_ends_it(void)
@@ -255,6 +286,7 @@ int main(void)
 	static CU_TestInfo connections[] = {
 		{"refusals are told", refusals_are_told},
 		{"no agent is told", no_agent_is_told},
+		{"wrong options are told", wrong_options_are_told},
 		{"an agent that stays away ends it", an_agent_that_stays_away_ends_it},
 		{"an agent that comes back goes on", an_agent_that_comes_back_goes_on},
 		{"garbage does no harm", garbage_does_no_harm},

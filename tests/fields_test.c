@@ -128,12 +128,30 @@ static void any_bytes(void)
 	CU_ASSERT_TRUE(taken > 1000);
 }
 
+static void other_byte_order(void)
+{
+	struct {
+		int32_t a;
+		uint64_t b[2];
+		char c[3];
+	} t = {0x01020304, {0x0102030405060708, 1}, "xy"}, before = t;
+	struct fields fields;
+
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, "a i32, b u64[2], c text[3]", NULL), 0);
+	fields_swap(&fields, &t);
+	CU_ASSERT(t.a == 0x04030201 && t.b[0] == 0x0807060504030201 &&
+		  t.b[1] == 0x0100000000000000 && strcmp(t.c, "xy") == 0);
+	fields_swap(&fields, &t);
+	CU_ASSERT(t.a == before.a && t.b[0] == before.b[0] && t.b[1] == before.b[1]);
+}
+
 static CU_TestInfo fields_cases[] = {
 	{"fields lie as in a struct of C", lie_as_in_c},
 	{"a type has one text", one_text_for_a_type},
 	{"the largest type", largest},
 	{"what is no type, and why", no_types},
 	{"any bytes", any_bytes},
+	{"a host of the other byte order", other_byte_order},
 	CU_TEST_INFO_NULL,
 };
 

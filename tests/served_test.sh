@@ -147,7 +147,41 @@ else
 	tap_skip "a Fortran program writes and reads them" "gfortran is missing (Debian package gfortran)"
 fi
 tap_case "they are purged, unless somebody has one open" purged
+# By the entry's agent, of a host that has a folder of its own.
+read_from_elsewhere() {
+	local far=$EVSPACE_DIR-far at=(--connect "$bed_entry")
+
+	mkdir -m 700 "$far" && bed_agents front ga && EVSPACE_DIR=$far bed_agents a0 || return
+	evspace element make here --run night --fields 'n u64' && evspace element write here n=1 || return
+	EVSPACE_DIR=$far evspace element make load --run night --fields 'host text[8], load f64' --capacity 3 &&
+		EVSPACE_DIR=$far evspace element write load host=w1 load=0.5 || return
+	bed_until eval 'evspace element list '"${at[*]}"' | grep -q load' &&
+		evspace element list "${at[@]}" >"$tap_dir/out" && tap_printed "$tap_dir/out" -- '^front *night *here *1 *1 *n u64$' \
+		'^a0 *night *load *1 *1 *host text\[8\], load f64$' && [ "$(wc -l <"$tap_dir/out")" = 3 ] || return
+	evspace element read load "${at[@]}" --json >"$tap_dir/out" && tap_printed "$tap_dir/out" -- \
+		'{"schema":1,"node":"a0","run":"night","element":"load","number":0,"time_ns":[0-9]*,"lost":0,"fields":{"host":"w1","load":0.5}}' || return
+	evspace element read load "${at[@]}" --follow --json >"$tap_dir/waited" &
+	reader=$!
+	bed_until has_line || return
+	for n in 1 2 3 4 5 6 7 8 9; do
+		EVSPACE_DIR=$far evspace element write load load=$n || return
+	done
+	bed_until grep -q '"number":9,' "$tap_dir/waited" && kill "$reader" &&
+		[ "$(sed 's/.*"lost":\([0-9]*\),.*/\1/' "$tap_dir/waited" | awk '{ n += 1 + $1 } END { print n }')" = 10 ] || return
+	evspace element read load "${at[@]}" --newest >"$tap_dir/out" && tap_printed "$tap_dir/out" -- ' #9 host= load=9$' &&
+		! evspace element wait load "${at[@]}" --timeout 200ms &&
+		tap_says 1 'no host that has answered has an element none' evspace element read none "${at[@]}" &&
+		tap_says 2 'made and written on their host' evspace element write load load=1 "${at[@]}" || return
+	# of the same name, and a host that is not there
+	EVSPACE_DIR=$far evspace element make here --run night --fields 'n u64' || return
+	bed_until eval '[ "$(evspace element list '"${at[*]}"' | grep -c here)" = 2 ]' &&
+		tap_says 2 '2 hosts or runs have an element here; say which' evspace element read here "${at[@]}" &&
+		evspace element read here "${at[@]}" --node front >"$tap_dir/out" && tap_printed "$tap_dir/out" -- ' #0 n=1$' || return
+	bed_kill KILL a0 && tap_says 1 'a0 has not answered: ' evspace element read load "${at[@]}"
+}
+
 tap_case "files that lie are refused" damaged
 tap_case "a file that is cut while it is read" cut_short
 tap_case "... also by one for whom its writer would wait" cut_short --patience 500us
+tap_case "other hosts' are read by their agents" read_from_elsewhere
 tap_done

@@ -8,17 +8,15 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/field-words.h"
-#include "consumers/cli/json.h"
+#include "consumers/cli/element-elsewhere.h"
+#include "consumers/cli/element-show.h"
 #include "consumers/cli/options.h"
-#include "consumers/cli/words.h"
 #include "node-agent/pastset/evspace-element.h"
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-run.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/base/table.h"
 #include "tree/data/fields.h"
 
 static const char element_help[] =
@@ -28,8 +26,9 @@ static const char element_help[] =
 	"       evspace element read NAME [options]\n"
 	"       evspace element wait NAME [options]\n"
 	"\n"
-	"Elements of programs, as evspace-element(3) makes them, on this host: typed\n"
-	"tuples that one process writes and any number read. No agent is needed.\n"
+	"Elements of programs, as evspace-element(3) makes them: typed tuples that one\n"
+	"process writes and any number read. On this host no agent is needed; with\n"
+	"--connect those of all hosts of an agent's map are listed and read.\n"
 	"\n"
 	"  list   those of all runs, or of one: type, tuples, who is there\n"
 	"  make   one, for whoever writes it later\n"
@@ -44,7 +43,8 @@ static const char element_more[] =
 	"  evspace element make load --run night --fields 'host text[16], load f64'\n"
 	"  evspace element write load host=w3 load=0.93\n"
 	"  evspace element read load --follow --json | jq .fields.load\n"
-	"  evspace element wait load --timeout 10s\n";
+	"  evspace element wait load --timeout 10s\n"
+	"  evspace element read residual --connect front:7440 --follow\n";
 
 enum action { LIST, MAKE, WRITE, READ, WAIT };
 
@@ -57,6 +57,7 @@ struct element_command {
 	enum action action;
 	const char *run, *type;
 	unsigned capacity;
+	const char *connect, *node;	  /* NULL: here */
 	uint64_t patience_ns, timeout_ns; /* 0: not said */
 	bool newest, follow;
 	struct evspace_element *element;
@@ -82,13 +83,19 @@ static const struct option_row element_rows[] = {
 	 .help = "read: go on with what is written"},
 	{"timeout", "TIME", OPTION_SPAN, .at = offsetof(struct element_command, timeout_ns),
 	 .help = "wait, and read --follow: how long to wait for a tuple; default: for ever"},
+	{"connect", "ADDR", OPTION_TEXT, .at = offsetof(struct element_command, connect),
+	 .help = "list, read, wait: elements of all hosts, by the agent at HOST:PORT or "
+		 "unix:PATH; default: those of this host, without agents"},
+	{"node", "NODE", OPTION_TEXT, .at = offsetof(struct element_command, node),
+	 .help = "with --connect: only those of this node"},
 	{0},
 };
 
 static const struct usage element_usage = {.help = element_help,
 					   .after = element_more,
 					   .own = element_rows,
-					   .takes = OPTIONS_JSON,
+					   .takes = OPTIONS_LOOK | OPTIONS_JSON,
+					   .lacks = " connect ",
 					   .words_max = INT_MAX};
 
 /* ---- which run ---- */
@@ -272,36 +279,17 @@ static int take_next(struct taking *t)
 	return evspace_element_next(t->c->element, t->tuple, &t->about, t->timeout_ms);
 }
 
-static void tuple_json(const struct taking *t)
-{
-	json_print(json_pack("{s:o,s:o,s:o,s:o,s:o,s:o}", "run", json_text(t->c->state.run),
-			     "element", json_text(t->c->state.name), "number",
-			     json_count(t->about.number), "time_ns", json_time(t->about.time_ns),
-			     "lost", json_count(t->about.lost), "fields",
-			     field_words_json(&t->c->fields, t->tuple)),
-		   stdout);
-}
-
-static void tuple_print(const struct taking *t)
-{
-	char clock[32];
-
-	if (t->about.lost)
-		fprintf(stderr, "evspace element: %" PRIu64 " overwritten before they were read\n",
-			t->about.lost);
-	words_clock(clock, sizeof(clock), t->about.time_ns, 6);
-	printf("%s #%" PRIu64, clock, t->about.number);
-	field_words_print(&t->c->fields, t->tuple, stdout);
-	putchar('\n');
-}
-
 static void tuple_show(const struct taking *t)
 {
-	if (t->c->common.json)
-		tuple_json(t);
-	else
-		tuple_print(t);
-	fflush(stdout);
+	const struct element_tuple tuple = {.run = t->c->state.run,
+					    .element = t->c->state.name,
+					    .fields = &t->c->fields,
+					    .tuple = t->tuple,
+					    .number = t->about.number,
+					    .lost = t->about.lost,
+					    .time_ns = t->about.time_ns};
+
+	element_tuple_show(&tuple, t->c->common.json);
 }
 
 static int use_failed(void)
@@ -357,39 +345,10 @@ static int command_wait(struct element_command *c)
 
 /* ---- listing ---- */
 
-static void list_json(const struct evspace_element_state *s)
-{
-	json_print(json_pack("{s:o,s:o,s:o,s:i,s:i,s:o,s:o,s:b,s:i,s:o}", "run", json_text(s->run),
-			     "element", json_text(s->name), "fields", json_text(s->fields),
-			     "capacity", (int)s->capacity, "patience_ms", s->wait_ms, "written",
-			     json_count(s->written), "oldest", json_count(s->oldest), "writer",
-			     s->has_writer, "readers", (int)s->readers, "program",
-			     json_text(s->program)),
-		   stdout);
-}
-
-static void list_row(struct table *t, const struct evspace_element_state *s)
-{
-	char held[UNIT_TEXT], written[UNIT_TEXT];
-
-	table_cell(t, "%s", s->run);
-	table_cell(t, "%s", s->name);
-	table_cell(t, "%s", unit_count(held, s->written - s->oldest));
-	table_cell(t, "%s", unit_count(written, s->written));
-	table_cell(t, "%s", s->has_writer ? "yes" : "-");
-	table_cell(t, s->wait_ms ? "%u" : "-", s->readers);
-	table_cell(t, "%s", s->fields);
-}
-
-static const struct table_column list_columns[] = {
-	{.least = 8},	       {.least = 8},	      {.pad = 8},   {.pad = 10},
-	{.pad = 6, .drop = 2}, {.pad = 7, .drop = 1}, {.least = 12}};
-
 /* An element that is shown. */
 struct listing {
 	const struct evspace_element_plan *plan;
-	struct table *table;
-	bool json;
+	struct element_list *list;
 };
 
 static int element_show(void *arg)
@@ -401,36 +360,29 @@ static int element_show(void *arg)
 	if (!element)
 		return -1;
 	evspace_element_look(element, &state);
-	if (l->json)
-		list_json(&state);
-	else
-		list_row(l->table, &state);
+	element_list_add(l->list, &state, NULL);
 	evspace_element_close(element);
 	return 0;
 }
 
 static int command_list(struct element_command *c)
 {
-	static const char *const heads[] = {"RUN",    "ELEMENT", "HELD",  "WRITTEN",
-					    "WRITER", "READERS", "FIELDS"};
 	const struct store_element *m;
+	struct element_list list;
 	struct store store;
-	struct table t;
 	int code = store_open(&store);
 
 	if (code != EXIT_FINE)
 		return code;
-	table_heads(&t, list_columns, heads, sizeof(heads) / sizeof(heads[0]));
+	element_list_begin(&list, c->common.json, false);
 	TAILQ_FOREACH (m, &store.elements, link) {
 		const struct evspace_element_plan plan = {.name = m->file.said.name, .run = m->run};
-		struct listing l = {&plan, &t, c->common.json};
+		struct listing l = {&plan, &list};
 
 		if (!c->run || strcmp(c->run, m->run) == 0)
 			(void)segment_guarded(element_show, &l);
 	}
-	if (!c->common.json)
-		table_print(&t, stdout);
-	table_fini(&t);
+	element_list_end(&list);
 	store_fini(&store);
 	return EXIT_FINE;
 }
@@ -451,6 +403,10 @@ static const char *words_wrong(const struct element_command *c, int action)
 		return "--newest and --follow are for read";
 	if (c->timeout_ns && action != WAIT && !c->follow)
 		return "--timeout is for wait, and for read --follow";
+	if (c->connect ? action == MAKE || action == WRITE : c->node != NULL)
+		return c->connect ? "elements are made and written on their host: not with "
+				    "--connect"
+				  : "--node is for --connect";
 	return NULL;
 }
 
@@ -492,6 +448,18 @@ int element_main(int argc, char **argv)
 		fprintf(stderr, "evspace element: %s; try --help\n", wrong);
 		return EXIT_USAGE;
 	}
+	c.common.look.connect = c.connect;
+	if (c.connect)
+		return element_elsewhere(
+			&(struct element_asked){.look = &c.common.look,
+						.run = c.run ? c.run : c.common.look.run,
+						.name = action == LIST ? NULL : c.common.words[1],
+						.node = c.node,
+						.waits = action == WAIT,
+						.newest = c.newest,
+						.follow = c.follow,
+						.json = c.common.json,
+						.timeout_ns = c.timeout_ns});
 	if (action == LIST)
 		return command_list(&c);
 	c.action = (enum action)action;

@@ -328,9 +328,9 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	to->riders = a->riders;
 	to->wave.number = a->wave;
 	to->wave.again = a->again;
-	to->wave.sure = to->sure;
 	to->wave.leaves = (unsigned)delivery_leaves(c->delivery);
 	to->wave.answered = a->leaves < to->wave.leaves ? a->leaves : to->wave.leaves;
+	to->wave.sure = to->sure && to->wave.n_missing == 0;
 	to->wave.bytes = frame->bytes;
 	if (!a->again && a->wave == c->remap_wave)
 		to->wave.remapped = c->remap_generation;

@@ -3,6 +3,7 @@
 #include "consumers/client/client.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/definition.h"
+#include "pathmap/model/pattern.h"
 #include "pathmap/model/shape.h"
 #include "tree/link/link-hub.h"
 #include "tree/scope/ask.h"
@@ -203,6 +205,10 @@ static int wish_check(const struct evspace_options *o, struct error *e)
 	struct shape shape;
 	unsigned children;
 
+	for (size_t i = 0; i < o->n_select; i++) {
+		if (pattern_check(o->select[i], e) < 0)
+			return -1;
+	}
 	if ((o->tree && *o->tree && shape_read(o->tree, &shape, e) < 0) ||
 	    (o->concurrency && *o->concurrency &&
 	     shape_concurrency(o->concurrency, &children, e) < 0))
@@ -223,9 +229,31 @@ static int budget_check(const struct evspace_options *o, struct error *e)
 	return 0;
 }
 
+static int pace_check(const struct evspace_options *o, struct error *e)
+{
+	if (!(o->rate_hz >= 0 && isfinite(o->rate_hz)))
+		return errorf(e, "a rate of %g waves a second; 0 is as many as possible",
+			      o->rate_hz);
+	if (o->window > CLIENT_WINDOW_MAX)
+		return errorf(e, "%u waves under way; %u at most", o->window, CLIENT_WINDOW_MAX);
+	if (o->deadline_ms > ASK_DEADLINE_MOST_MS)
+		return errorf(e, "a deadline of %u ms; %u at most", o->deadline_ms,
+			      ASK_DEADLINE_MOST_MS);
+	if ((unsigned)o->urgency > EVSPACE_URGENCY_NORMAL)
+		return errorf(e, "an urgency of %u, which is none of enum evspace_urgency",
+			      (unsigned)o->urgency);
+	if ((unsigned)o->compress > EVSPACE_COMPRESS_ALWAYS)
+		return errorf(e,
+			      "%u says nothing of compressing: it is none of enum "
+			      "evspace_compress",
+			      (unsigned)o->compress);
+	return 0;
+}
+
 static int client_check(const struct evspace_options *options, struct error *e)
 {
-	if (wish_check(options, e) < 0 || budget_check(options, e) < 0)
+	if (wish_check(options, e) < 0 || budget_check(options, e) < 0 ||
+	    pace_check(options, e) < 0)
 		return -1;
 	return options->monitored ? client_monitor_check(e) : 0;
 }
@@ -411,6 +439,8 @@ static void client_tell(void *of)
 		connection_tell(c->connection, &c->news);
 	if (news != EVSPACE_WAVE || client_has_wave(c))
 		c->notify(c, news, c->notify_arg);
+	else
+		c->wave_told = false; /* the connection broke meanwhile: the next one is news */
 }
 
 Evspace__Frame *client_beside(struct evspace_client *c, const Evspace__Frame *question,

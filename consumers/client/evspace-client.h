@@ -54,9 +54,9 @@ enum evspace_urgency {
 
 /** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
 struct evspace_options {
-	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent, or
-				    * "archive:DIR", whose waves end; NULL: $EVSPACE_CONNECT, else the
-				    * only agent of this host */
+	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent; of evspace_open()
+				    * also "archive:DIR", at whose end evspace_next() returns 0;
+				    * NULL: $EVSPACE_CONNECT, else the only agent of this host */
 	const char *tls;	   /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
 				    * else ~/.config/evspace/tls */
 	const char *identity;	   /* NAME of the certificate NAME.pem there; NULL: "observe", else

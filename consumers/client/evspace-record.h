@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The records of a wave: tuples, totals, losses and more; part of evspace-client.h. */
+/*
+ * The records of a wave: tuples, totals, losses and more; part of evspace-client.h.
+ *
+ * A wave is read in one go: the function for one kind of records passes over those of all others.
+ * Who wants several kinds calls evspace_rewind() between them.
+ */
 #ifndef EVSPACE_RECORD_H
 #define EVSPACE_RECORD_H
 

@@ -45,8 +45,9 @@ struct evspace_wave {
 	uint64_t cost_ns;    /* time that collecting those has cost the program: what those cost
 			      * that it timed, for all of them; 0: not known yet */
 	uint64_t remapped;   /* in the first wave by another map: that map's generation; else 0 */
-	/* The wave was asked for once only, and no host owed a wave: it has all that was left to
-	 * read. A repeated one may be empty because its tuples are in a later one. */
+	/* All hosts have answered, the wave was asked for once only, and no host owed a wave: it
+	 * has all that was left to read. A repeated one may be empty because its tuples are in a
+	 * later one. */
 	int sure;
 	uint32_t waited_us; /* for processors, before the wave: the agent that waited longest */
 };

@@ -154,7 +154,8 @@ static void say_awaited(struct standing *s, const char *command, const struct ev
 {
 	if (!s->awaiting)
 		fprintf(stderr,
-			"%s: no host that answers has the run; waiting for %u of %u host%s\n",
+			"%s: the hosts that answer have no more of the run; waiting for %u of %u "
+			"host%s\n",
 			command, w->leaves - w->answered, w->leaves, plural(w->leaves, "s"));
 	s->awaiting = true;
 }

@@ -38,20 +38,22 @@ static bool is_view(const struct opened *o, const Evspace__Open *open)
 	       strcmp(its->concurrency, open->concurrency) == 0 && same_patterns(its, open);
 }
 
-/* Is the scope the first one of its view in the list? */
+/* Is the scope the first one of its view in the list? On the same connection it is another one. */
 static bool is_first(const struct opened_list *views, const struct opened *scope)
 {
 	const struct opened *o = LIST_FIRST(views);
 
-	while (o != scope && !is_view(o, scope_opened_with(scope->scope)))
+	while (o != scope &&
+	       (o->link == scope->link || !is_view(o, scope_opened_with(scope->scope))))
 		o = LIST_NEXT(o, view);
 	return o == scope;
 }
 
-/* How many views of its own the peer has open, but for @open. */
-static unsigned defined_count(const struct opened_list *views, const struct peer *peer,
+/* How many views of its own the peer of @link has open, but for @open, if it comes back. */
+static unsigned defined_count(const struct opened_list *views, const struct link *link,
 			      const Evspace__Open *open)
 {
+	const struct peer *peer = link_peer(link);
 	Evspace__Open within = *open;
 	const struct opened *o;
 	unsigned n = 0;
@@ -61,7 +63,7 @@ static unsigned defined_count(const struct opened_list *views, const struct peer
 	within.n_within = open->n_select;
 	LIST_FOREACH (o, views, view) {
 		if (scope_opened_with(o->scope)->define.len && is_same(link_peer(o->link), peer) &&
-		    !is_view(o, &within) && is_first(views, o))
+		    (o->link == link || !is_view(o, &within)) && is_first(views, o))
 			n++;
 	}
 	return n;
@@ -89,7 +91,7 @@ int defined_may(const struct session_host *host, const struct link *link, const 
 
 	if (active_map_is_entry(host->active_map, e) < 0 || defined_role(map, peer, e) < 0)
 		return -1;
-	n = defined_count(&host->views, peer, open);
+	n = defined_count(&host->views, link, open);
 	if (n < pathmap_definable(map)->open)
 		return 0;
 	errno = EMFILE;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "node-agent/control/costs.h"
+#include "node-agent/control/element-report.h"
 #include "node-agent/control/uncollected.h"
 #include "node-agent/remote/fetch.h"
 #include "node-agent/control/process-table.h"
@@ -165,7 +166,7 @@ static void report_runs_fini(struct report_runs *r)
 /* Remove the runs that @peer may not see, and free them if they were @received. */
 static void runs_hide(const struct peer *peer, Evspace__Status *status, bool received)
 {
-	size_t kept = 0, costs = 0;
+	size_t kept = 0, costs = 0, elements = 0;
 
 	for (size_t i = 0; i < status->n_runs; i++) {
 		if (rights_see_there(peer, status, status->runs[i]->name))
@@ -181,6 +182,15 @@ static void runs_hide(const struct peer *peer, Evspace__Status *status, bool rec
 			evspace__cost__free_unpacked(status->costs[i], NULL);
 	}
 	status->n_costs = costs;
+	for (size_t i = 0; i < status->n_elements_of_programs; i++) {
+		Evspace__ElementTuples *m = status->elements_of_programs[i];
+
+		if (rights_see_there(peer, status, m->run))
+			status->elements_of_programs[elements++] = m;
+		else if (received)
+			evspace__element_tuples__free_unpacked(m, NULL);
+	}
+	status->n_elements_of_programs = elements;
 }
 
 static void report_say(struct link *link, const Evspace__Frame *frame)
@@ -190,17 +200,24 @@ static void report_say(struct link *link, const Evspace__Frame *frame)
 		   "(evspace purge)");
 }
 
+/* What of a host is asked for besides. */
+struct report_wish {
+	bool process_tables, used, costs;
+	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables */
+	Evspace__ElementAsk *element;			 /* NULL: none */
+};
+
 /*
- * Fill in the agent's own part of the Status in @frame, and send it: without processes, or with the
- * process table of @run (NULL: none; node-agent/control/process-table.h), and with @costs. Counts
+ * Fill in the agent's own part of the Status in @frame, with what is wished, and send it. Counts
  * only what is within @limits (NULL: none).
  */
 static void report_answer(const struct session_host *host, struct link *link, Evspace__Frame *frame,
-			  const struct limits *limits, const char *run, bool used, bool with_costs)
+			  const struct limits *limits, const struct report_wish *wish)
 {
 	const struct peer *peer = link_peer(link);
 	struct process_tables process_tables = {.n = 0};
 	Evspace__Status *status = frame->status;
+	struct element_reports elements = {.n = 0};
 	struct costs costs = {.n_runs = 0};
 	struct report_runs runs;
 
@@ -210,14 +227,18 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 	runs_hide(peer, status, false);
 	for (size_t i = 0; i < status->n_below; i++)
 		runs_hide(peer, status->below[i], true);
-	if (run)
-		process_tables_init(&process_tables, host->sources->store, host->sources, run,
-				    used);
+	if (wish->process_tables)
+		process_tables_init(&process_tables, host->sources->store, host->sources, wish->run,
+				    wish->used);
 	status->n_processes = process_tables.n;
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
 	status->comms = process_tables.comms;
-	if (with_costs)
+	if (wish->element)
+		element_reports_init(&elements, host->sources->store, limits, wish->element);
+	status->n_elements_of_programs = elements.n;
+	status->elements_of_programs = elements.list;
+	if (wish->costs)
 		costs_init(&costs, host, peer, limits);
 	status->n_costs = costs.n_runs;
 	status->costs = costs.runs;
@@ -226,6 +247,7 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 	gather_status_fit(frame);
 	report_say(link, frame);
 	process_tables_fini(&process_tables);
+	element_reports_fini(&elements);
 	costs_fini(&costs);
 	report_runs_fini(&runs);
 }
@@ -341,8 +363,7 @@ struct report_gather {
 	struct gather_status_host host;
 	struct gather_status *gather;
 	struct limits *limits; /* of the peer that asked; NULL: none */
-	bool process_tables, used, costs;
-	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables are asked for */
+	struct report_wish wish;
 };
 
 static void report_gather_free(struct report_gather *r)
@@ -350,6 +371,8 @@ static void report_gather_free(struct report_gather *r)
 	LIST_REMOVE(&r->underway, entry);
 	gather_status_free(r->gather);
 	limits_free(r->limits);
+	if (r->wish.element)
+		evspace__element_ask__free_unpacked(r->wish.element, NULL);
 	free(r);
 }
 
@@ -368,8 +391,7 @@ static void report_gather_answer(void *arg, struct link *up, Evspace__Frame *fra
 {
 	const struct report_gather *r = arg;
 
-	report_answer(r->sessions, up, frame, r->limits, r->process_tables ? r->run : NULL, r->used,
-		      r->costs);
+	report_answer(r->sessions, up, frame, r->limits, &r->wish);
 }
 
 static void report_gather_done(void *arg, struct gather_status *gather)
@@ -408,11 +430,13 @@ static int report_gather_begin(const struct session_host *host, struct underway_
 	LIST_INSERT_HEAD(list, &r->underway, entry);
 	report_gather_limit(r, "user", ask->users, ask->n_users);
 	report_gather_limit(r, "run", ask->runs, ask->n_runs);
-	r->costs = ask->costs;
-	r->used = ask->used;
-	r->process_tables = ask->process_tables && limits_own_user(ask->users, ask->n_users);
-	if (!r->process_tables || rights_run(link_peer(link), host->sources->store, ask->run, false,
-					     r->run, sizeof(r->run), e) == 0)
+	r->wish.costs = ask->costs;
+	r->wish.used = ask->used;
+	if (ask->element)
+		r->wish.element = (Evspace__ElementAsk *)wire_copy(&ask->element->base);
+	r->wish.process_tables = ask->process_tables && limits_own_user(ask->users, ask->n_users);
+	if (!r->wish.process_tables || rights_run(link_peer(link), host->sources->store, ask->run,
+						  false, r->wish.run, sizeof(r->wish.run), e) == 0)
 		r->gather = gather_status_new(&r->host, link, ask, e);
 	if (r->gather)
 		return 0;

@@ -30,6 +30,7 @@ struct application {
 	size_t n_rules;
 	struct interval_set only_ranks; /* that are collected; empty: all */
 	unsigned only_threads;		/* of each rank, 0: all */
+	bool only_said;			/* by a `collect` that was read */
 	size_t only_offset;		/* of the last rank in the map */
 	struct view **views;
 	size_t n_views;

@@ -65,12 +65,20 @@ static void threads_only(struct reader *reader, struct interval_set *threads,
 				   "something behind the threads; write `t[0-3]`");
 }
 
+/* Of the threads there is one number for all ranks. */
+static bool threads_differ(const struct application *application, uint64_t threads, bool ranks)
+{
+	return application->only_threads != threads &&
+	       ((ranks && application->only_said) || (threads && application->only_threads));
+}
+
 bool only_apply(struct reader *reader, struct application *application,
 		const struct statement *statement)
 {
 	const struct word *first = &statement->words[1];
 	struct interval_set threads = {0};
 	size_t before = reader->diagnostics->total;
+	bool ranks = false;
 
 	if (!is_numbered(first->text, "rank") && !is_numbered(first->text, "t"))
 		return false;
@@ -82,6 +90,7 @@ bool only_apply(struct reader *reader, struct application *application,
 	for (size_t i = 1; i < statement->n_words; i++) {
 		const struct word *word = &statement->words[i];
 
+		ranks |= is_numbered(word->text, "rank");
 		if (is_numbered(word->text, "rank"))
 			ranks_only(reader, application, word);
 		else if (is_numbered(word->text, "t"))
@@ -98,8 +107,14 @@ bool only_apply(struct reader *reader, struct application *application,
 				"threads without t0, with holes, or beyond t%u; threads are "
 				"numbered by their first call, so write `t0` or `t[0-3]`",
 				THREADS_MAX - 1);
+	else if (threads_differ(application, threads.n ? threads.items[0].to : 0, ranks))
+		reader_complain(
+			reader, first,
+			"other threads than a `collect` before says; all ranks have the same "
+			"ones: write `t0` or `t[0-3]` in each, or in none");
 	else if (threads.n > 0)
 		application->only_threads = (unsigned)threads.items[0].to;
+	application->only_said |= ranks;
 	interval_set_fini(&threads);
 	return true;
 }

@@ -154,3 +154,22 @@ const char *fields_text(const struct fields *fields, char buf[FIELDS_TEXT])
 	}
 	return buf;
 }
+
+void fields_swap(const struct fields *fields, void *tuple)
+{
+	for (uint32_t i = 0; i < fields->n; i++) {
+		const struct field *field = &fields->field[i];
+		const uint32_t bytes = kinds[field->kind].bytes;
+
+		for (uint32_t k = 0; k < field->count; k++) {
+			unsigned char *value = (unsigned char *)tuple + field->at + k * bytes;
+
+			for (uint32_t a = 0, b = bytes - 1; a < b; a++, b--) {
+				unsigned char c = value[a];
+
+				value[a] = value[b];
+				value[b] = c;
+			}
+		}
+	}
+}

@@ -62,6 +62,9 @@ const char *field_text(const struct field *field, const void *tuple, uint32_t i,
  * with errno EINVAL and @e. (field-value.c) */
 int field_set(const struct field *field, void *tuple, const char *text, struct error *e);
 
+/** Change the byte order of all fields of @tuple, which comes from a host of the other one. */
+void fields_swap(const struct fields *fields, void *tuple);
+
 /** The type as text, the same for types that are the same; fields_parse() reads it. Returns @buf.
  */
 const char *fields_text(const struct fields *fields, char buf[FIELDS_TEXT]);

@@ -72,6 +72,7 @@ static void hub_reap(struct link_hub *hub)
 
 	while ((link = LIST_FIRST(&hub->dead))) {
 		LIST_REMOVE(link, entry);
+		link_frame_forget(link);
 		free(link);
 	}
 }

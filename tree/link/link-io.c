@@ -72,16 +72,30 @@ static bool link_hears(const struct link *link)
 	return link->state == LINK_HELLO || link->state == LINK_READY;
 }
 
+/* Headers of all links share an arena: this one is to outlast those of the others. */
 void link_frame_again(struct link *link)
 {
 	link->again = true;
+	if (link->kept)
+		return;
+	link->kept = (Evspace__Frame *)wire_copy(&link->current.header->base);
+	link->current.header = link->kept;
+}
+
+void link_frame_forget(struct link *link)
+{
+	if (link->kept)
+		evspace__frame__free_unpacked(link->kept, NULL);
+	link->kept = NULL;
 }
 
 /** The frame to hand out now. Returns as deframer_next() does. */
 static int link_frame_next(struct link *link, struct error *e)
 {
-	if (!link->again)
+	if (!link->again) {
+		link_frame_forget(link);
 		return deframer_next(&link->deframer, &link->current, e);
+	}
 	link->again = false;
 	return 1;
 }

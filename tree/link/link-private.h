@@ -49,6 +49,7 @@ struct link {
 	bool paused; /* one of those whose frames wait for the next turn */
 	bool again;  /* … of which `current` is the first, as its receiver asked for */
 	struct frame current;
+	Evspace__Frame *kept; /* its header, when it is to be handed out again; else NULL */
 	bool refused;	   /* we closed it */
 	unsigned proof_ms; /* how long the peer may take to prove who it is */
 	enum link_state state;
@@ -102,6 +103,8 @@ void link_pack_end(struct link *link);
 void link_readable(evutil_socket_t fd, short what, void *arg);
 void link_writable(evutil_socket_t fd, short what, void *arg);
 void link_timeout(evutil_socket_t fd, short what, void *arg);
+/** Free the header that was kept. */
+void link_frame_forget(struct link *link);
 /** Drop received frames that were not handed out, since nobody wants them. */
 void link_unpause(struct link *link);
 /** Go on with the paused links in a new turn of the loop. */

@@ -283,6 +283,9 @@ static int foreign_apply(struct stage *s, const struct ask *ask, struct batch *b
 	struct foreign_stage *f = foreign_of(s);
 	int rc;
 
+	/* in whichever view */
+	if (kind_of(s)->broken)
+		return fail_broken(s);
 	if (!s->paused) {
 		f->records.n = 0;
 		f->full = false;

@@ -141,6 +141,11 @@ int stage_check(const char *kind, const char *args, const struct stage_traits *b
 		return 0;
 	kinds_add(fits, sizeof(fits), below);
 	errno = EINVAL;
+	if (!*fits)
+		return errorf(e,
+			      "`%s%s%.60s` does nothing with records of the kind %s; only the "
+			      "stage that makes them takes them",
+			      kind, args && *args ? " " : "", args ? args : "", made(below));
 	return errorf(e, "`%s%s%.60s` does nothing with %ss; these stages take %ss: %s", kind,
 		      args && *args ? " " : "", args ? args : "", made(below), made(below), fits);
 }

@@ -58,6 +58,7 @@ int main(int argc, char **argv)
 			for (int32_t i = 0; i < ranks; i++)
 				bytes[i] += estimate(record.words, record.n_words, i);
 		}
+		/* sure: all hosts have answered */
 		if (evspace_wave(client)->sure && evspace_wave(client)->processes == 0)
 			break;
 	}

@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks the agents of a map what elements of programs hold, again and again where tuples are waited
+ * for. */
+#include "consumers/cli/element-elsewhere.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "consumers/cli/command.h"
+#include "consumers/cli/element-show.h"
+#include "consumers/cli/options.h"
+#include "consumers/client/connection.h"
+#include "pathmap/base/hash.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+
+#define DEADLINE_MS 2000u
+#define TUPLES_MOST 1000u
+
+/* How often it looks for tuples that are yet to come. */
+#define LOOK_NS 50000000
+
+struct elsewhere {
+	const struct element_asked *asked;
+	struct evspace_connection *connection;
+	Evspace__Frame *reply;
+	/* the element, once it is found: */
+	char *run, *node;
+	struct fields fields;
+	uint64_t next, end; /* numbers of the tuple to come, and of that behind the last */
+	bool first;	    /* nothing has come yet */
+	int code;
+};
+
+static int elsewhere_fail(struct elsewhere *w, int code, const char *text)
+{
+	fprintf(stderr, "evspace element: %s\n", text);
+	w->code = code;
+	return -1;
+}
+
+/* ---- asking ---- */
+
+static int elsewhere_ask(struct elsewhere *w, const char *run, uint64_t from, uint32_t most)
+{
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	Evspace__ElementAsk element = EVSPACE__ELEMENT_ASK__INIT;
+	enum evspace_failure failure;
+	struct error e;
+
+	if (w->reply)
+		evspace__frame__free_unpacked(w->reply, NULL);
+	ask.all = true;
+	ask.deadline_ms = DEADLINE_MS;
+	ask.element = &element;
+	element.run = (char *)(uintptr_t)(run ? run : "");
+	element.name = (char *)(uintptr_t)(w->asked->name ? w->asked->name : "");
+	element.from = from;
+	element.most = most;
+	w->reply = question_ask(w->connection, &WIRE_FRAME(STATUS_ASK, status_ask, &ask),
+				EVSPACE__FRAME__KIND_STATUS, 2 * DEADLINE_MS, NULL, &failure, &e);
+	return w->reply ? 0 : elsewhere_fail(w, options_failure(failure), e.text);
+}
+
+/* Of the answer the entry's status, and those below it; NULL behind the last one. */
+static const Evspace__Status *host_at(const struct elsewhere *w, size_t i)
+{
+	const Evspace__Status *entry = w->reply->status;
+
+	return i == 0 ? entry : i <= entry->n_below ? entry->below[i - 1] : NULL;
+}
+
+static bool host_wanted(const struct elsewhere *w, const Evspace__Status *host)
+{
+	const char *node = w->node ? w->node : w->asked->node;
+
+	return !node || strcmp(node, host->node) == 0;
+}
+
+/* One that was met. */
+struct element_met {
+	UT_hash_handle hh;
+	char key[];
+};
+
+/* Has it been met, as agents that share a folder all say what is in it? */
+static bool element_meet(struct element_met **met, const Evspace__ElementTuples *m)
+{
+	char *key = memory_format("%s/%s/%s/%lld", m->run, m->name, m->host, (long long)m->born_ns);
+	const size_t length = strlen(key);
+	struct element_met *one;
+
+	HASH_FIND(hh, *met, key, length, one);
+	if (!one) {
+		struct element_met *first = memory_new(1, sizeof(*first) + length + 1);
+
+		memcpy(first->key, key, length + 1);
+		HASH_ADD(hh, *met, key, length, first);
+	}
+	free(key);
+	return one != NULL;
+}
+
+static void elements_met_free(struct element_met *met)
+{
+	struct element_met *one, *next;
+
+	HASH_ITER(hh, met, one, next)
+	{
+		HASH_DEL(met, one);
+		free(one);
+	}
+}
+
+static bool element_wanted(const struct elsewhere *w, const Evspace__ElementTuples *m)
+{
+	return !w->asked->name || strcmp(w->asked->name, m->name) == 0;
+}
+
+/* Say which hosts have not answered. */
+static void hosts_missing_say(const struct elsewhere *w)
+{
+	const Evspace__Status *host;
+
+	for (size_t i = 0; (host = host_at(w, i)); i++) {
+		if (host->why && host_wanted(w, host))
+			fprintf(stderr, "evspace element: %s has not answered: %s\n", host->node,
+				host->text);
+	}
+}
+
+/* ---- lists ---- */
+
+static int elsewhere_list(struct elsewhere *w)
+{
+	struct element_met *met = NULL;
+	const Evspace__Status *host;
+	struct element_list list;
+
+	if (elsewhere_ask(w, w->asked->run, 0, 0))
+		return -1;
+	element_list_begin(&list, w->asked->json, true);
+	for (size_t i = 0; (host = host_at(w, i)); i++) {
+		for (size_t k = 0; host_wanted(w, host) && k < host->n_elements_of_programs; k++) {
+			const Evspace__ElementTuples *m = host->elements_of_programs[k];
+			const struct evspace_element_state state = {
+				.name = m->name,
+				.run = m->run,
+				.fields = m->fields,
+				.program = m->program,
+				.capacity = m->capacity,
+				.wait_ms = m->wait_ms,
+				.written = m->written,
+				.oldest = m->oldest < m->written ? m->oldest : m->written};
+
+			if (!element_meet(&met, m))
+				element_list_add(&list, &state, host->node);
+		}
+	}
+	element_list_end(&list);
+	elements_met_free(met);
+	hosts_missing_say(w);
+	return 0;
+}
+
+/* ---- one element ---- */
+
+static void element_found(struct elsewhere *w, const Evspace__Status *host,
+			  const Evspace__ElementTuples *m)
+{
+	const struct element_asked *asked = w->asked;
+
+	w->run = memory_copy(m->run);
+	w->node = memory_copy(host->node);
+	w->end = m->written;
+	w->next = asked->waits	  ? m->written
+		  : asked->newest ? m->written - (m->written > 0)
+				  : m->oldest;
+}
+
+/* Which run and host has it. */
+static int element_find(struct elsewhere *w)
+{
+	const Evspace__ElementTuples *m = NULL;
+	const Evspace__Status *host, *at = NULL;
+	struct element_met *met = NULL;
+	char text[256];
+	size_t n = 0;
+
+	if (elsewhere_ask(w, w->asked->run, 0, 0))
+		return -1;
+	for (size_t i = 0; (host = host_at(w, i)); i++) {
+		for (size_t k = 0; host_wanted(w, host) && k < host->n_elements_of_programs; k++) {
+			if (!element_wanted(w, host->elements_of_programs[k]) ||
+			    element_meet(&met, host->elements_of_programs[k]))
+				continue;
+			m = host->elements_of_programs[k];
+			at = host;
+			n++;
+		}
+	}
+	elements_met_free(met);
+	if (n == 1 && fields_parse(&w->fields, m->fields, NULL) == 0) {
+		element_found(w, at, m);
+		return 0;
+	}
+	if (n > 1) {
+		snprintf(text, sizeof(text),
+			 "%zu hosts or runs have an element %s; say which with --run and --node "
+			 "(evspace element list --connect %s)",
+			 n, w->asked->name, w->asked->look->connect);
+		return elsewhere_fail(w, EXIT_USAGE, text);
+	}
+	hosts_missing_say(w);
+	snprintf(text, sizeof(text),
+		 n ? "%s has fields that are none" : "no host that has answered has an element %s",
+		 w->asked->name);
+	return elsewhere_fail(w, EXIT_BAD_NEWS, text);
+}
+
+/* The element in the last answer, if what is said of its tuples can be. */
+static int element_again(struct elsewhere *w, const Evspace__ElementTuples **found)
+{
+	const Evspace__Status *host;
+
+	for (size_t i = 0; (host = host_at(w, i)); i++) {
+		if (!host_wanted(w, host))
+			continue;
+		if (host->why)
+			return elsewhere_fail(w, EXIT_NO_CONNECTION, host->text);
+		for (size_t k = 0; k < host->n_elements_of_programs; k++) {
+			const Evspace__ElementTuples *m = host->elements_of_programs[k];
+
+			if (!element_wanted(w, m) || strcmp(m->run, w->run) != 0)
+				continue;
+			if (m->n_times_ns > TUPLES_MOST ||
+			    m->tuples.len != m->n_times_ns * w->fields.bytes ||
+			    (m->n_times_ns > 0 &&
+			     (m->first < w->next || m->first > UINT64_MAX - TUPLES_MOST)))
+				return elsewhere_fail(w, EXIT_NO_CONNECTION,
+						      "the host says what cannot be");
+			*found = m;
+			return 0;
+		}
+	}
+	return elsewhere_fail(w, EXIT_BAD_NEWS, "it was removed");
+}
+
+static void tuples_show(struct elsewhere *w, const Evspace__ElementTuples *m)
+{
+	for (size_t i = 0; i < m->n_times_ns; i++) {
+		char tuple[FIELDS_BYTES];
+		const struct element_tuple shown = {.node = w->node,
+						    .run = w->run,
+						    .element = w->asked->name,
+						    .fields = &w->fields,
+						    .tuple = tuple,
+						    .number = m->first + i,
+						    .lost = i == 0 && !w->first ? m->first - w->next
+										: 0,
+						    .time_ns = m->times_ns[i]};
+
+		memcpy(tuple, m->tuples.data + i * w->fields.bytes, w->fields.bytes);
+		if (m->big_endian != (htobe16(1) == 1))
+			fields_swap(&w->fields, tuple);
+		element_tuple_show(&shown, w->asked->json);
+	}
+	if (m->n_times_ns > 0) {
+		w->next = m->first + m->n_times_ns;
+		w->first = false;
+	}
+}
+
+/* Print what there is, and if that is asked for, what comes. */
+static int tuples_take(struct elsewhere *w)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_NS};
+	const struct element_asked *asked = w->asked;
+	uint64_t waited_since = clock_mono_ns();
+	const Evspace__ElementTuples *m;
+	bool once = asked->waits || asked->newest;
+
+	for (;;) {
+		if (elsewhere_ask(w, w->run, w->next, once ? 1 : TUPLES_MOST) ||
+		    element_again(w, &m))
+			return -1;
+		tuples_show(w, m);
+		if (m->n_times_ns > 0) {
+			waited_since = clock_mono_ns();
+			if (once || (!asked->follow && w->next >= w->end))
+				return 0;
+			continue;
+		}
+		if (asked->newest)
+			w->code = EXIT_BAD_NEWS;
+		if (!asked->follow && !asked->waits)
+			return 0;
+		if (asked->timeout_ns && clock_mono_ns() - waited_since >= asked->timeout_ns) {
+			w->code = EXIT_BAD_NEWS;
+			return 0;
+		}
+		nanosleep(&pause, NULL);
+	}
+}
+
+int element_elsewhere(const struct element_asked *asked)
+{
+	struct elsewhere w = {.asked = asked, .first = true, .code = EXIT_FINE};
+
+	w.connection = evspace_connect(asked->look);
+	if (!asked->name)
+		(void)elsewhere_list(&w);
+	else if (element_find(&w) == 0)
+		(void)tuples_take(&w);
+	if (w.reply)
+		evspace__frame__free_unpacked(w.reply, NULL);
+	evspace_disconnect(w.connection);
+	free(w.run);
+	free(w.node);
+	return w.code;
+}

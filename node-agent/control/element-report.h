@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements of programs on this host, for whoever asks from elsewhere (evspace-element.h). */
+#ifndef EVSPACE_ELEMENT_REPORT_H
+#define EVSPACE_ELEMENT_REPORT_H
+
+#include <stddef.h>
+
+#include "node-agent/control/rights.h"
+#include "node-agent/store/store.h"
+#include "tree/wire/wire.h"
+
+/** As messages. Zero-initialise; element_reports_fini() frees. */
+struct element_reports {
+	Evspace__ElementTuples **list;
+	size_t n;
+};
+
+/** Those that @ask names of the runs within @limits (NULL: none). Of a single one, of which it
+ * names run and element, with the tuples that it wants, as many as fit into an answer. */
+void element_reports_init(struct element_reports *r, const struct store *store,
+			  const struct limits *limits, const Evspace__ElementAsk *ask);
+void element_reports_fini(struct element_reports *r);
+
+#endif
