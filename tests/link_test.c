@@ -102,6 +102,45 @@ static void big_frames_come_whole(void)
 	}
 }
 
+#define TURNS 50
+
+/* While frames come on the other end, whose headers are in the same arena. */
+static void take_in_turns(struct watch *watch, struct link *link, const struct frame *frame)
+{
+	CU_ASSERT_EQUAL_FATAL(frame->header->kind_case, EVSPACE__FRAME__KIND_ANSWER);
+	CU_ASSERT_EQUAL_FATAL(frame->header->answer->wave, 7);
+	CU_ASSERT_STRING_EQUAL(frame->header->answer->missing[0]->text, "w3");
+	CU_ASSERT_EQUAL(send_ask(link, (uint64_t)watch->frames), 0);
+	if (watch->frames < TURNS)
+		link_frame_again(link);
+}
+
+static void a_frame_that_is_taken_in_turns_stays(void)
+{
+	struct world w;
+	bool local;
+
+	FOR_BOTH(local)
+	{
+		struct watch mine = {.on_frame = take_in_turns};
+		Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+		Evspace__Missing missing = EVSPACE__MISSING__INIT, *list = &missing;
+
+		answer.wave = 7;
+		answer.n_missing = 1;
+		answer.missing = &list;
+		missing.text = (char *)(uintptr_t) "w3";
+		world_open(&w);
+		world_dial(&w, local, &mine);
+		WAIT(&w, mine.ready && w.served.ready);
+		CU_ASSERT_EQUAL(
+			link_send(w.served.link, &WIRE_FRAME(ANSWER, answer, &answer), NULL), 0);
+		WAIT(&w, (mine.frames == TURNS && w.served.frames == TURNS) || mine.closed);
+		link_close(mine.link);
+		world_close(&w);
+	}
+}
+
 static void check_order(struct watch *watch, struct link *link, const struct frame *frame)
 {
 	(void)link;
@@ -388,6 +427,8 @@ int main(void)
 	CU_TestInfo cases[] = {
 		{"both sides know each other", both_know_each_other},
 		{"big frames come whole", big_frames_come_whole},
+		{"a frame that is taken in turns stays as it is",
+		 a_frame_that_is_taken_in_turns_stays},
 		{"small frames come in order and share records",
 		 small_frames_come_in_order_and_share_records},
 		{"bodies can be held after the link is gone", bodies_can_be_held},
