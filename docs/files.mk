@@ -58,7 +58,6 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0039-elements-of-programs.md \
 	docs/decisions/0040-collectives-joined-by-consumers.md \
 	docs/decisions/0041-signatures-in-tuples.md \
-	docs/decisions/0055-gathering-by-time.md \
 	docs/decisions/0042-the-majority-is-right.md \
 	docs/decisions/0043-collectives-joined-on-the-way.md \
 	docs/decisions/0044-archives-are-what-came.md \
@@ -67,15 +66,15 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0047-collectives-along-trees.md \
 	docs/decisions/0048-archives-are-merged-by-numbers.md \
 	docs/decisions/0049-requests-framed-and-valid.md \
-	docs/decisions/0053-messages-matched-by-order.md \
 	docs/decisions/0050-steering-by-votes.md \
 	docs/decisions/0051-batches-by-rate.md \
+	docs/decisions/0053-messages-matched-by-order.md \
+	docs/decisions/0055-gathering-by-time.md \
 	docs/decisions/0057-archives-keep-map-and-counts.md \
-	docs/decisions/0059-probes-are-kept-as-requests.md \
 	docs/decisions/0058-exports-sort-outside.md \
+	docs/decisions/0059-probes-are-kept-as-requests.md \
 	docs/decisions/0060-requests-wait-by-themselves.md \
 	docs/decisions/0061-sources-by-their-language.md \
-	docs/decisions/0055-gathering-by-time.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \
