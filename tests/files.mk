@@ -121,7 +121,7 @@ script_tests = \
 	tests/hostile_test.sh \
 	tests/distance_test.sh \
 	tests/conformance_test.sh \
-	tests/mistakes_test.sh tests/watch_test.sh tests/signature_test.sh tests/steer_live_test.sh tests/steer_test.sh tests/switch_test.sh \
+	tests/mistakes_test.sh tests/watch_test.sh tests/signatures_test.sh tests/steer_live_test.sh tests/steer_test.sh tests/switch_test.sh \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \
@@ -146,7 +146,7 @@ script_tests = \
 	tests/elements_test.sh tests/properties_test.sh \
 	tests/hurry_test.sh tests/ended_test.sh \
 	tests/failure_test.sh \
-	tests/shares_test.sh tests/urgency_test.sh \
+	tests/shares_test.sh tests/starved_test.sh \
 	tests/fault_test.sh \
 	tests/folder_test.sh \
 	tests/fortran_test.sh \
