@@ -68,6 +68,19 @@ roles_say_what_is_answered() {
 		gets guest 403 'for other runs' '<snapshotreq/>' && grep -q 'audit: control (127.0.0.1:[0-9]*): instrreq$' "$bed_dir/mir.err"
 }
 
+sirreq() {
+	echo "<sirreq><resource in='file://$1'/></sirreq>"
+}
+
+files_elsewhere_are_not_read() {
+	local file
+
+	gets observe 200 '^<sir>.*name="s"' "$(sirreq "$tap_dir/sources/s.f90")" || return
+	for file in beside.f90 sources/link.c sources/../beside.f90 nowhere.f90; do
+		gets observe 200 'is not in the folder whose files tools elsewhere may ask about' "$(sirreq "$tap_dir/$file")" || return
+	done
+}
+
 # refused OPTION...: the connection ends without an answer.
 refused() {
 	! curl -sS --max-time 60 --resolve "front:$port:127.0.0.1" --cacert "$EVSPACE_TLS/ca.pem" "$@" --data '<snapshotreq/>' \
@@ -222,9 +235,12 @@ it_ends_when_told() {
 }
 
 bed_until blows || exit 99
-bed_start mir evspace mir --listen "127.0.0.1:$port" --certificate front --run wind
+mkdir sources && ln -s ../beside.f90 sources/link.c
+printf 'subroutine s\nend subroutine\n' | tee sources/s.f90 >beside.f90
+bed_start mir evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --sources "$tap_dir/sources"
 bed_until ready mir || exit 99
 tap_case "roles and limits of certificates say what is answered" roles_say_what_is_answered
+tap_case "files below a stated folder alone are read for them" files_elsewhere_are_not_read
 tap_case "wrong certificates are refused" wrong_certificates_are_refused
 tap_case "wrong requests are answered, too large ones refused" wrong_requests_are_answered
 tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many_are_bounded

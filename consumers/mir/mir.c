@@ -56,6 +56,7 @@ struct mir {
 	struct common common;
 	bool lenient, catalogue;
 	const char *deliver;	 /* the folder that destinations are below; NULL: none */
+	const char *sources;	 /* that tools elsewhere may ask about; NULL: none */
 	const char *flags;	 /* of the compiler; NULL: those of compile_commands.json */
 	const char *listen;	 /* where tools connect; NULL: a file has all documents */
 	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
@@ -96,6 +97,8 @@ static const struct option_row mir_rows[] = {
 	 .help = "read sources in C and C++ as the compiler does with these (-I, -D, -std=, "
 		 "-fopenmp "
 		 "...), instead of compile_commands.json's"},
+	{"sources", "DIR", OPTION_TEXT, .at = offsetof(struct mir, sources),
+	 .help = "of HOST:PORT: sirreq may ask about files below this folder (default: none)"},
 	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keep),
 	 .help = "of HOST:PORT: keep probes in FILE, and begin with those that are there"},
 	{"linger", "TIME", OPTION_TIME, .at = offsetof(struct mir, linger_ns),
@@ -197,6 +200,7 @@ static struct errand *on_document(void *arg, const struct peer *peer, const char
 	struct mir_request *request = mir->read(text, n, mir->lenient);
 	struct probe_owner *owner = owner_of(mir, peer, request, e);
 
+	request->below = mir->sources ? mir->sources : "";
 	if (owner)
 		return request_ask(mir, owner, request, done, done_arg);
 	request_free(request);
@@ -453,7 +457,7 @@ int mir_main(int argc, char **argv)
 		metric_catalogue(stdout);
 		return EXIT_FINE;
 	}
-	if ((mir.keep || mir.certificate) && (!mir.listen || is_local(mir.listen))) {
+	if ((mir.keep || mir.certificate || mir.sources) && (!mir.listen || is_local(mir.listen))) {
 		fputs("evspace mir: --keep and --certificate are of --listen HOST:PORT\n", stderr);
 		return EXIT_USAGE;
 	}

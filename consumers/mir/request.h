@@ -68,6 +68,7 @@ struct mir_request {
 	/* sirreq */
 	struct mir_word *resources; /* what to read: URIs */
 	size_t n_resources;
+	const char *below; /* only of this folder, "": of none; NULL: of any. Borrowed */
 	/* snapshotreq */
 	bool named;
 	uint64_t stack;

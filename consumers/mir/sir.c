@@ -41,6 +41,18 @@ static char *uri_path(const char *uri)
 	return path;
 }
 
+/* Is the file in a folder? Neither may be what links make of it. */
+static bool is_below(const char *path, const char *folder)
+{
+	char *real = realpath(path, NULL), *base = *folder ? realpath(folder, NULL) : NULL;
+	size_t n = base ? strlen(base) : 0;
+	bool below = real && base && strncmp(real, base, n) == 0 && real[n] == '/';
+
+	free(real);
+	free(base);
+	return below;
+}
+
 static void executable_answer(const char *path, const struct mir_place *place,
 			      struct mir_request *request, FILE *out)
 {
@@ -83,6 +95,11 @@ static void resource_answer(const struct mir_word *resource, const char *flags,
 				 "or source "
 				 "on this host",
 				 resource->text);
+	else if (request->below && !is_below(path, request->below))
+		request_complain(request, &resource->place,
+				 "%.200s is not in the folder whose files tools elsewhere may ask "
+				 "about; evspace mir --sources DIR says which",
+				 path);
 	else if (code_is_source(path))
 		source_answer(path, flags, &resource->place, request, out);
 	else
