@@ -179,7 +179,7 @@ tap_case "consumers say what they cost, on a terminal while they look" says_cost
 tap_case "what it does not honour is refused" tap_says 2 "no option '--count'" evspace perturb --run iterate --count 3
 tap_case "... and so is a rate without looking" tap_says 2 'needs --ab' evspace perturb --run iterate --rate 3
 tap_case "... and a view that nobody looks at" eval "tap_says 2 'needs --ab TIME --rate HZ' evspace perturb --run iterate --view heartbeat --ab 1s &&
-	tap_says 2 'needs --ab TIME --rate HZ' evspace perturb --run iterate --define 'read latest'"
+	tap_says 2 'needs --ab TIME --rate HZ' evspace perturb --run iterate --view heartbeat"
 tap_case "no longer than a lease can be: 2" tap_says 2 'at most: shorten --ab' evspace perturb --run iterate --ab 60m
 tap_case "budgets that are none: 2" wrong_budgets
 tap_case "a program without collectives: 1" tap_says 1 'makes no collectives on MPI_COMM_WORLD' evspace perturb --run steady --ab 1s

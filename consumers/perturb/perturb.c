@@ -157,7 +157,7 @@ static bool perturb_check(const struct experiment *p)
 		wrong = "--ab or --duration, not both: each says how long";
 	else if (!p->ab_ns && p->common.rate_said)
 		wrong = "--rate needs --ab TIME: without the experiment nothing is looked at";
-	else if ((p->common.look.view || p->common.look.define) && !p->common.rate_said)
+	else if (p->common.look.view && !p->common.rate_said)
 		wrong = "a view needs --ab TIME --rate HZ: how often to look at it in the "
 			"experiment";
 	if (wrong)
