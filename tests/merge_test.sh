@@ -27,6 +27,15 @@ count() {
 	evspace archive info "$2" --json | sed -n 's/.*"type":"archive".*"'"$1"'":\([0-9]*\).*/\1/p'
 }
 
+# span DIR: ms from its first wave to its last event; waves go on until the program has ended.
+span() {
+	local from to
+
+	from=$(evspace archive ls "$1" --json | sed -n 's/.*"from_ns":\([1-9][0-9]*\),.*/\1/p' | head -n 1)
+	to=$(evspace archive info "$1" --json | sed -n 's/.*"type":"archive".*"to_ns":\([0-9]*\),.*/\1/p')
+	echo $(((to - from) / 1000000))
+}
+
 # is_whole DIR: it has what the whole archive has, and nothing is missing.
 is_whole() {
 	tuples "$1" >"$tap_dir/got" && cmp "$tap_dir/got" "$tap_dir/all" && evspace archive check "$1" >"$tap_dir/check" &&
@@ -63,8 +72,7 @@ holes_are_named_and_filled() {
 	local lost all span
 
 	# of the program's three seconds one, and the last half of one
-	span=$(evspace archive ls "$tap_dir/whole" --json | sed -n 's/.*"from_ns":\([0-9]*\),"to_ns":\([0-9]*\),.*/\1 \2/p' |
-		awk '$1 { if (!from) from = $1; to = $2 } END { printf "%d\n", (to - from) / 1000000 }')
+	span=$(span "$tap_dir/whole")
 	evspace archive cut --end "$((span - 1500))ms" "$tap_dir/whole" "$tap_dir/begin" &&
 		evspace archive cut --begin "$((span - 500))ms" "$tap_dir/whole" "$tap_dir/end" &&
 		merge "$tap_dir/begin" "$tap_dir/end" --into "$tap_dir/hole" && evspace archive check "$tap_dir/hole" || return
@@ -133,8 +141,7 @@ selected_is_the_same() {
 other_times_are_not_read() {
 	local span
 
-	span=$(evspace archive ls "$tap_dir/whole" --json | sed -n 's/.*"from_ns":\([0-9]*\),"to_ns":\([0-9]*\),.*/\1 \2/p' |
-		awk '$1 { if (!from) from = $1; to = $2 } END { printf "%d\n", (to - from) / 1000000 }')
+	span=$(span "$tap_dir/whole")
 	cp -r "$tap_dir/whole" "$tap_dir/damaged2" && damage "$tap_dir/damaged2/00000001.evspace" 50 &&
 		tap_says 1 checksum evspace archive cut "$tap_dir/damaged2" "$tap_dir/cut1" &&
 		evspace archive cut --begin "$((span - 300))ms" "$tap_dir/damaged2" "$tap_dir/cut2" &&

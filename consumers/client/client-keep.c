@@ -245,6 +245,8 @@ void client_keep_counted(struct evspace_client *c)
 
 	if (!counts)
 		return;
+	/* of events no more waves are wanted */
+	c->quiet = true;
 	counts->due_ns = 0;
 	client_pump(counts);
 	connection_limit(c->connection, (int)c->deadline_ms + 1000);
