@@ -165,6 +165,17 @@ sampled_by() {
 		proxy a1 "$newest" "$oldest" "$layout" && says 0 '"answered":2,' evspace view samples --rate 4 --count 2 --json
 }
 
+# A host whose parent would not know what a meeting is does not send any.
+met_by() {
+	local meets
+
+	meets=$(sed -n 's/^#define WIRE_MEETS[^0-9]*\([0-9]*\)u.*/\1/p' "$top_srcdir/tree/wire/wire.h")
+	proxy front "$newest" "$oldest" "$layout" && proxy a0 "$newest" "$oldest" "$layout" && proxy a1 "$((meets - 1))" "$oldest" "$layout" &&
+		says 0 "/A/a1 .*does not understand what stage \"meet\" makes; use this release there (wire version $meets)" \
+			evspace view meet --rate 4 --count 2 &&
+		proxy a1 "$newest" "$oldest" "$layout" && says 0 '"answered":2,' evspace view meet --rate 4 --count 2 --json
+}
+
 # Likewise the tree that a consumer chooses.
 chosen_by() {
 	local chooses
@@ -193,6 +204,7 @@ tap_case "a foreign release is named on both sides, and what helps" foreign_cons
 tap_case "so is one that is too old" older_than_old
 tap_case "and other tuples" other_tuples
 tap_case "an entry that is too old for a view's text is named, leaves may be" defined_by
+tap_case "a host whose parent is too old for meetings is named" met_by
 tap_case "a host that is too old for samples is named, and what it filters is counted" sampled_by
 tap_case "... for a tree that a consumer chooses, likewise" chosen_by
 tap_case "an agent of a foreign release is named, the others answer" foreign_leaf

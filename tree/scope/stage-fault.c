@@ -3,34 +3,44 @@
 #include "tree/scope/stage-fault.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "tree/stage/stage-object.h"
 #include "tree/wire/wire.h"
 
-static const char *object_of(const struct plan_stage *stages, size_t n)
+/* From which version on peers understand what a stage makes. */
+static uint32_t version_of(const char *kind)
+{
+	return stage_object_is(kind) ? WIRE_FOREIGN : strcmp(kind, "meet") == 0 ? WIRE_MEETS : 0;
+}
+
+static const char *beyond(const struct plan_stage *stages, size_t n, uint32_t version)
 {
 	for (size_t i = 0; i < n; i++)
-		if (stage_object_is(stages[i].kind))
+		if (version_of(stages[i].kind) > version)
 			return stages[i].kind;
 	return NULL;
 }
 
 int stage_fault_expect(const struct plan_place *place, const struct link *up, struct error *e)
 {
-	if (link_takes_columns(up))
+	const Evspace__Hello *hello = link_hello(up);
+	const uint32_t version = hello ? hello->version : 0;
+
+	if (version >= WIRE_VERSION)
 		return 0;
 	PLAN_FOREACH (walk, (struct plan_place *)(uintptr_t)place) {
 		const struct plan_place *p = walk.place;
-		const char *local = object_of(p->local, p->n_local);
-		const char *object = local ? local : object_of(p->joined, p->n_joined);
+		const char *local = beyond(p->local, p->n_local, version);
+		const char *kind = local ? local : beyond(p->joined, p->n_joined, version);
 
-		if (!object)
+		if (!kind)
 			continue;
 		errno = EPROTO;
 		return errorf(e,
 			      "who asks does not understand what stage \"%.60s\" makes; use this "
 			      "release there (wire version %u)",
-			      object, WIRE_FOREIGN);
+			      kind, version_of(kind));
 	}
 	return 0;
 }

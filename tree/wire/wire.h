@@ -11,13 +11,14 @@
 #include "pathmap/plan/plan.h"
 #include "tree/wire/wire.pb-c.h"
 
-/** 4 adds pieces; 5 definitions; 6 columns, trees, folds, foreign records; 7 samples. */
-#define WIRE_VERSION	7u
+/** 4 adds pieces; 5 definitions; 6 columns, trees, folds, foreign records; 7 samples; 8 meets. */
+#define WIRE_VERSION	8u
 #define WIRE_DEFINES	5u
 #define WIRE_COLUMNS	6u
 #define WIRE_CHOOSES	6u
 #define WIRE_FOREIGN	6u
 #define WIRE_SAMPLES	7u
+#define WIRE_MEETS	8u
 #define WIRE_OLDEST	3u
 #define WIRE_HEADER_MAX (8u << 20)
 #define WIRE_BODY_MAX	(64u << 20)
