@@ -44,9 +44,10 @@ owes() {
 
 # A host that is asked, and stopped, owes what it may have read; it is back for the other archiver.
 host_is_away() {
-	kill -STOP "$(bed_pid b0)"
 	bed_start middle evspace archive --run wind --rate 50 --deadline 100ms "$tap_dir/middle"
-	bed_until owes "$tap_dir/early" && bed_until owes "$tap_dir/middle" && bed_until has_more A/a0 "$tap_dir/middle" 0
+	bed_until has_more A/a0 "$tap_dir/middle" 0 && bed_until has_more B/b0 "$tap_dir/middle" 0 || return
+	kill -STOP "$(bed_pid b0)"
+	bed_until owes "$tap_dir/early" && bed_until owes "$tap_dir/middle"
 	set -- $?
 	bed_kill INT early && bed_kill INT middle
 	kill -CONT "$(bed_pid b0)"
@@ -79,9 +80,13 @@ names_are_the_same() {
 
 # Without the archive that has all, what the host owed is missing, and the archive says so.
 owing_is_said() {
+	local early middle
+
+	early=$(of B/b0 "$tap_dir/early")
+	middle=$(of B/b0 "$tap_dir/middle")
 	evspace archive merge "$tap_dir/middle" "$tap_dir/early" --into "$tap_dir/owing" 2>"$tap_dir/said" && evspace archive check "$tap_dir/owing" >"$tap_dir/check" &&
 		grep -q '^1 host had not answered' "$tap_dir/check" && grep -q ' 0 unaccounted' "$tap_dir/check" &&
-		[ "$(of B/b0 "$tap_dir/owing")" -eq "$(of B/b0 "$tap_dir/early")" ] && has_more A/a0 "$tap_dir/owing" 0
+		[ "$(of B/b0 "$tap_dir/owing")" -eq $((early > middle ? early : middle)) ] && has_more A/a0 "$tap_dir/owing" 0
 }
 
 base=${bed_entry##*:}

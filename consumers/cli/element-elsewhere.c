@@ -23,7 +23,7 @@
 /* How often it looks for tuples that are yet to come. */
 #define LOOK_NS 50000000
 
-struct elsewhere {
+struct element_elsewhere {
 	const struct element_asked *asked;
 	struct evspace_connection *connection;
 	Evspace__Frame *reply;
@@ -35,7 +35,7 @@ struct elsewhere {
 	int code;
 };
 
-static int elsewhere_fail(struct elsewhere *w, int code, const char *text)
+static int elsewhere_fail(struct element_elsewhere *w, int code, const char *text)
 {
 	fprintf(stderr, "evspace element: %s\n", text);
 	w->code = code;
@@ -44,7 +44,7 @@ static int elsewhere_fail(struct elsewhere *w, int code, const char *text)
 
 /* ---- asking ---- */
 
-static int elsewhere_ask(struct elsewhere *w, const char *run, uint64_t from, uint32_t most)
+static int elsewhere_ask(struct element_elsewhere *w, const char *run, uint64_t from, uint32_t most)
 {
 	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
 	Evspace__ElementAsk element = EVSPACE__ELEMENT_ASK__INIT;
@@ -66,14 +66,14 @@ static int elsewhere_ask(struct elsewhere *w, const char *run, uint64_t from, ui
 }
 
 /* Of the answer the entry's status, and those below it; NULL behind the last one. */
-static const Evspace__Status *host_at(const struct elsewhere *w, size_t i)
+static const Evspace__Status *host_at(const struct element_elsewhere *w, size_t i)
 {
 	const Evspace__Status *entry = w->reply->status;
 
 	return i == 0 ? entry : i <= entry->n_below ? entry->below[i - 1] : NULL;
 }
 
-static bool host_wanted(const struct elsewhere *w, const Evspace__Status *host)
+static bool host_wanted(const struct element_elsewhere *w, const Evspace__Status *host)
 {
 	const char *node = w->node ? w->node : w->asked->node;
 
@@ -115,13 +115,13 @@ static void elements_met_free(struct element_met *met)
 	}
 }
 
-static bool element_wanted(const struct elsewhere *w, const Evspace__ElementTuples *m)
+static bool element_wanted(const struct element_elsewhere *w, const Evspace__ElementTuples *m)
 {
 	return !w->asked->name || strcmp(w->asked->name, m->name) == 0;
 }
 
 /* Say which hosts have not answered. */
-static void hosts_missing_say(const struct elsewhere *w)
+static void hosts_missing_say(const struct element_elsewhere *w)
 {
 	const Evspace__Status *host;
 
@@ -134,7 +134,7 @@ static void hosts_missing_say(const struct elsewhere *w)
 
 /* ---- lists ---- */
 
-static int elsewhere_list(struct elsewhere *w)
+static int elsewhere_list(struct element_elsewhere *w)
 {
 	struct element_met *met = NULL;
 	const Evspace__Status *host;
@@ -168,7 +168,7 @@ static int elsewhere_list(struct elsewhere *w)
 
 /* ---- one element ---- */
 
-static void element_found(struct elsewhere *w, const Evspace__Status *host,
+static void element_found(struct element_elsewhere *w, const Evspace__Status *host,
 			  const Evspace__ElementTuples *m)
 {
 	const struct element_asked *asked = w->asked;
@@ -182,7 +182,7 @@ static void element_found(struct elsewhere *w, const Evspace__Status *host,
 }
 
 /* Which run and host has it. */
-static int element_find(struct elsewhere *w)
+static int element_find(struct element_elsewhere *w)
 {
 	const Evspace__ElementTuples *m = NULL;
 	const Evspace__Status *host, *at = NULL;
@@ -222,7 +222,7 @@ static int element_find(struct elsewhere *w)
 }
 
 /* The element in the last answer, if what is said of its tuples can be. */
-static int element_again(struct elsewhere *w, const Evspace__ElementTuples **found)
+static int element_again(struct element_elsewhere *w, const Evspace__ElementTuples **found)
 {
 	const Evspace__Status *host;
 
@@ -249,7 +249,7 @@ static int element_again(struct elsewhere *w, const Evspace__ElementTuples **fou
 	return elsewhere_fail(w, EXIT_BAD_NEWS, "it was removed");
 }
 
-static void tuples_show(struct elsewhere *w, const Evspace__ElementTuples *m)
+static void tuples_show(struct element_elsewhere *w, const Evspace__ElementTuples *m)
 {
 	for (size_t i = 0; i < m->n_times_ns; i++) {
 		char tuple[FIELDS_BYTES];
@@ -275,7 +275,7 @@ static void tuples_show(struct elsewhere *w, const Evspace__ElementTuples *m)
 }
 
 /* Print what there is, and if that is asked for, what comes. */
-static int tuples_take(struct elsewhere *w)
+static int tuples_take(struct element_elsewhere *w)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_NS};
 	const struct element_asked *asked = w->asked;
@@ -308,7 +308,7 @@ static int tuples_take(struct elsewhere *w)
 
 int element_elsewhere(const struct element_asked *asked)
 {
-	struct elsewhere w = {.asked = asked, .first = true, .code = EXIT_FINE};
+	struct element_elsewhere w = {.asked = asked, .first = true, .code = EXIT_FINE};
 
 	w.connection = evspace_connect(asked->look);
 	if (!asked->name)

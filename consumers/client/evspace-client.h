@@ -54,23 +54,23 @@ enum evspace_urgency {
 
 /** What to look at, and how. Zero and NULL mean the default. Strings are copied. */
 struct evspace_options {
-	const char *connect;	   /* "HOST:PORT" or "unix:PATH" of the entry agent; of evspace_open()
-				    * also "archive:DIR", at whose end evspace_next() returns 0;
-				    * NULL: $EVSPACE_CONNECT, else the only agent of this host */
-	const char *tls;	   /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
-				    * else ~/.config/evspace/tls */
-	const char *identity;	   /* NAME of the certificate NAME.pem there; NULL: "observe", else
-				    * the only one */
-	const char *entry;	   /* node that the certificate of the agent at HOST:PORT must name;
-				    * NULL: $EVSPACE_ENTRY, else HOST, if that is a name */
-	const char *run;	   /* name of the run to look at; NULL: $EVSPACE_RUN, else the only
-				    * live one */
-	const char *view;	   /* name of the view, or "NAME@LEVEL": its stages up to that level
-				    * only; NULL: "events" */
-	const char *define;	   /* the text of a view of your own instead, as in `view NAME
-				    * { ... }` of a map: "thread filter bytes>=10k; all slowest 5".
-				    * The map says who may define which; of `view` only "@LEVEL" is
-				    * used then */
+	const char *connect;  /* "HOST:PORT" or "unix:PATH" of the entry agent; of evspace_open()
+			       * also "archive:DIR", at whose end evspace_next() returns 0;
+			       * NULL: $EVSPACE_CONNECT, else the only agent of this host */
+	const char *tls;      /* folder of certificates (evspace-certs); NULL: $EVSPACE_TLS,
+			       * else ~/.config/evspace/tls */
+	const char *identity; /* NAME of the certificate NAME.pem there; NULL: "observe", else
+			       * the only one */
+	const char *entry;    /* node that the certificate of the agent at HOST:PORT must name;
+			       * NULL: $EVSPACE_ENTRY, else HOST, if that is a name */
+	const char *run;      /* name of the run to look at; NULL: $EVSPACE_RUN, else the only
+			       * live one */
+	const char *view;     /* name of the view, or "NAME@LEVEL": its stages up to that level
+			       * only; NULL: "events" */
+	const char *define;   /* the text of a view of your own instead, as in `view NAME
+			       * { ... }` of a map: "thread filter bytes>=10k; all slowest 5".
+			       * The map says who may define which; of `view` only "@LEVEL" is
+			       * used then */
 	const char *const *select; /* patterns of names to deliver; NULL: all of the view */
 	size_t n_select;
 	const char *tree;	 /* the shape of the view's tree, as a map says it: "flat",

@@ -1,10 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The records of a wave: tuples, totals, losses and more; part of evspace-client.h.
- *
- * A wave is read in one go: the function for one kind of records passes over those of all others.
- * Who wants several kinds calls evspace_rewind() between them.
- */
+/* The records of a wave: tuples, totals, losses and more; part of evspace-client.h. */
 #ifndef EVSPACE_RECORD_H
 #define EVSPACE_RECORD_H
 
@@ -129,7 +124,7 @@ int evspace_loss(struct evspace_client *client, struct evspace_loss *loss);
 /** Does the view read all tuples (1), or only the newest ones at each wave (0)? */
 int evspace_is_stream(const struct evspace_client *client);
 
-/** Start again with the first record of the wave. */
+/** Start again with the wave's first record: reading one kind passes over those of all others. */
 void evspace_rewind(struct evspace_client *client);
 
 /** Get the members of a communicator, as world ranks (-1: unknown), up to @room of them. Returns

@@ -50,8 +50,8 @@ struct link {
 	bool again;  /* … of which `current` is the first, as its receiver asked for */
 	struct frame current;
 	Evspace__Frame *kept; /* its header, when it is to be handed out again; else NULL */
-	bool refused;	   /* we closed it */
-	unsigned proof_ms; /* how long the peer may take to prove who it is */
+	bool refused;	      /* we closed it */
+	unsigned proof_ms;    /* how long the peer may take to prove who it is */
 	enum link_state state;
 	enum link_part part;
 	const struct link_events *events; /* never NULL */
