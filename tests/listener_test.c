@@ -354,14 +354,19 @@ static void answers_with(const unsigned char *data, size_t bytes, const char *te
 static void other_versions_are_told(void)
 {
 	unsigned char data[8192] = {0};
+	char text[128];
 	size_t n;
 
-	n = raw_hello(data, sizeof(data), 9, 8, TUPLE_LAYOUT);
-	answers_with(data, n,
-		     "the peer speaks versions 8 to 9 of the wire protocol, this side 3 to 7");
+	n = raw_hello(data, sizeof(data), 99, 98, TUPLE_LAYOUT);
+	snprintf(text, sizeof(text),
+		 "the peer speaks versions 98 to 99 of the wire protocol, this side %u to %u",
+		 WIRE_OLDEST, WIRE_VERSION);
+	answers_with(data, n, text);
 	n = raw_hello(data, sizeof(data), 0, 0, TUPLE_LAYOUT);
-	answers_with(data, n,
-		     "the peer speaks versions 0 to 0 of the wire protocol, this side 3 to 7");
+	snprintf(text, sizeof(text),
+		 "the peer speaks versions 0 to 0 of the wire protocol, this side %u to %u",
+		 WIRE_OLDEST, WIRE_VERSION);
+	answers_with(data, n, text);
 	n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, 77);
 	answers_with(data, n, "the peer has tuple layout 77, this side 1");
 	n = raw_hello(data, sizeof(data), WIRE_VERSION, WIRE_OLDEST, TUPLE_LAYOUT);
@@ -387,7 +392,7 @@ static void newer_versions_that_still_speak_ours_are_fine(void)
 
 	world_open(&w);
 	fd = raw_local(peers_path("socket"));
-	n = raw_hello(data, sizeof(data), 9, WIRE_VERSION, TUPLE_LAYOUT);
+	n = raw_hello(data, sizeof(data), 99, WIRE_VERSION, TUPLE_LAYOUT);
 	CU_ASSERT_EQUAL(write(fd, data, n), (ssize_t)n);
 	WAIT(&w, w.served.ready == 1);
 	close(fd);
