@@ -275,7 +275,8 @@ static void both_run(struct both *b, uint16_t op, unsigned lost_each)
 			arrivals_make(b, op, k + i, all[i]);
 		for (uint32_t i = 0; i < 3 * MEMBERS; i++) {
 			const uint32_t at = (i * 5 + k) % (3 * MEMBERS);
-			const struct meeting_key key = {3, k + at / MEMBERS, MEMBERS, root_of(op)};
+			const struct meeting_key key = {3, k + at / MEMBERS, MEMBERS, root_of(op),
+							false};
 			const struct meeting_sum piece =
 				piece_of(&key, &all[at / MEMBERS][at % MEMBERS]);
 
@@ -284,7 +285,7 @@ static void both_run(struct both *b, uint16_t op, unsigned lost_each)
 		}
 		meeting_sums_turn(sums);
 		for (uint32_t i = 0; i < 3; i++) {
-			struct meeting m = {.key = {3, k + i, MEMBERS, root_of(op)},
+			struct meeting m = {.key = {3, k + i, MEMBERS, root_of(op), false},
 					    .op = op,
 					    .n = MEMBERS,
 					    .arrivals = all[i]};
@@ -401,7 +402,7 @@ static void memory_is_bounded(void)
 	for (uint32_t k = 0; k < 1000; k++) {
 		const struct arrival a = {.start_ns = k * 10, .end_ns = k * 10 + 5, .op = 200};
 		const struct meeting_sum piece =
-			piece_of(&(struct meeting_key){1 + k % 3, k, 2, -1}, &a);
+			piece_of(&(struct meeting_key){1 + k % 3, k, 2, -1, false}, &a);
 
 		meeting_sums_add(sums, &piece);
 		meeting_sums_turn(sums);
@@ -416,7 +417,8 @@ static void memory_is_bounded(void)
 	b.pieces = lateness_new(0.99, ignore, &b);
 	for (uint32_t k = 0; k < 1000; k++) {
 		const struct arrival a = {.start_ns = k * 10, .end_ns = k * 10 + 5, .op = 200};
-		const struct meeting_sum piece = piece_of(&(struct meeting_key){k, 7, 1, -1}, &a);
+		const struct meeting_sum piece =
+			piece_of(&(struct meeting_key){k, 7, 1, -1, false}, &a);
 
 		meeting_sums_add(sums, &piece);
 	}
@@ -436,13 +438,13 @@ static void strays_are_counted(void)
 	struct meeting_sum piece;
 
 	for (uint32_t k = 0; k < 3; k++) {
-		piece = piece_of(&(struct meeting_key){1, k, 2, -1}, &a);
+		piece = piece_of(&(struct meeting_key){1, k, 2, -1, false}, &a);
 		meeting_sums_add(sums, &piece);
 	}
-	piece = piece_of(&(struct meeting_key){1, 0, 2, -1}, &a);
+	piece = piece_of(&(struct meeting_key){1, 0, 2, -1, false}, &a);
 	meeting_sums_add(sums, &piece);
 	CU_ASSERT_EQUAL(n->strays, 1);
-	piece = piece_of(&(struct meeting_key){1, 2, 2, -1}, &a);
+	piece = piece_of(&(struct meeting_key){1, 2, 2, -1, false}, &a);
 	piece.meet.count = 2;
 	meeting_sums_add(sums, &piece);
 	CU_ASSERT_EQUAL(n->n[MEETING_ABSENT], 1);

@@ -233,7 +233,7 @@ static void threads_take_turns(void)
 	for (uint32_t wave = 0; wave < 20; wave++) {
 		for (uint32_t at = 0; at < 20; at++) {
 			uint32_t even = at < 10 ? 2 * at + 1 : 2 * (at - 10);
-			struct meeting_key key = {1, wave * 20 + even, 2, -1};
+			struct meeting_key key = {1, wave * 20 + even, 2, -1, false};
 			struct arrival a = arrival(0, even), b = arrival(1, at);
 
 			meetings_add(m, &key, &a);
@@ -253,7 +253,7 @@ static void communicators_come_and_go(void)
 	struct meetings *m = meetings_new(100, take_count, &w);
 
 	for (uint32_t k = 0; k < 10000; k++) {
-		struct meeting_key key = {k < 5000 ? 7 : k, k < 5000 ? k % 10 : 0, 2, -1};
+		struct meeting_key key = {k < 5000 ? 7 : k, k < 5000 ? k % 10 : 0, 2, -1, false};
 
 		for (unsigned i = 0; i < 2; i++) {
 			struct arrival a = arrival(i, k);
@@ -272,12 +272,40 @@ static void communicators_come_and_go(void)
 	meetings_free(m);
 }
 
+/* Of a group that may have more members than are known yet, one is whole when none has come since a
+ * turn; and each may be for another number of members. */
+static void groups_grow(void)
+{
+	struct world w = {0};
+	struct meetings *m = meetings_new(ALL, take_count, &w);
+	struct meeting_key two = {1, 1, 2, -1, true}, three = {1, 1, 3, -1, true};
+	struct meeting_key next = {1, 2, 2, -1, true};
+	struct arrival a[] = {arrival(0, 10), arrival(1, 11), arrival(2, 12)};
+
+	meetings_add(m, &two, &a[0]);
+	meetings_add(m, &two, &a[1]);
+	meetings_turn(m);
+	CU_ASSERT_EQUAL(w.gaps[MEETING_WHOLE], 0);
+	meetings_add(m, &three, &a[2]);
+	meetings_turn(m);
+	CU_ASSERT_EQUAL(w.gaps[MEETING_WHOLE], 0);
+	meetings_turn(m);
+	CU_ASSERT_EQUAL(w.gaps[MEETING_WHOLE], 1);
+	CU_ASSERT_EQUAL(w.arrivals, 3);
+	meetings_add(m, &next, &a[0]);
+	meetings_add(m, &next, &a[2]);
+	meetings_turn(m);
+	meetings_turn(m);
+	CU_ASSERT_EQUAL(w.gaps[MEETING_WHOLE], 2);
+	meetings_free(m);
+}
+
 /* Times that no clock has are from a damaged ring. */
 static void times_are_possible(void)
 {
 	struct world w = {0};
 	struct meetings *m = meetings_new(ALL, take_count, &w);
-	struct meeting_key key = {1, 1, 2, -1};
+	struct meeting_key key = {1, 1, 2, -1, false};
 	struct arrival a[] = {arrival(0, INT64_MIN), arrival(0, INT64_MAX - 10), arrival(0, 10)};
 
 	a[2].end_ns = 9;
@@ -298,6 +326,7 @@ int main(void)
 		{"communicators of unknown size have the members that were seen",
 		 sizes_may_be_unknown},
 		{"threads of a process may take turns", threads_take_turns},
+		{"groups may have more members than are known yet", groups_grow},
 		{"communicators come and go, and ids are used again", communicators_come_and_go},
 		{"impossible times are refused", times_are_possible},
 		CU_TEST_INFO_NULL,

@@ -23,18 +23,18 @@ static void take(void *arg, const struct message_key *key, const struct message_
 	struct seen *s = arg;
 
 	s->n++;
-	s->wrong += sent->site != received->site || (int32_t)sent->process != key->from ||
-		    (int32_t)received->process != key->to;
+	s->wrong += sent->at.site != received->at.site || (int32_t)sent->at.process != key->from ||
+		    (int32_t)received->at.process != key->to;
 }
 
 static struct message_side side_of(uint32_t number, int32_t rank, int64_t start_ns)
 {
-	return (struct message_side){.start_ns = start_ns,
-				     .end_ns = start_ns + 10,
-				     .since_ns = start_ns,
-				     .bytes = 8,
-				     .process = (uint32_t)rank,
-				     .site = number};
+	return (struct message_side){.at = {.start_ns = start_ns,
+					    .end_ns = start_ns + 10,
+					    .bytes = 8,
+					    .process = (uint32_t)rank,
+					    .site = number},
+				     .since_ns = start_ns};
 }
 
 struct plan {
@@ -131,7 +131,7 @@ static void what_cannot_be_is_given_up(void)
 	const struct message_key size = {1, 0, 0, 1}, time = {1, 1, 0, 1}, fine = {1, 2, 0, 1};
 	struct message_side sent = side_of(1, 0, 100), received = side_of(1, 1, 100);
 
-	received.bytes = 9;
+	received.at.bytes = 9;
 	message_match_add(m, &size, false, &sent);
 	message_match_add(m, &size, true, &received);
 	received = side_of(1, 1, 80);
@@ -183,11 +183,43 @@ static struct message_flow flow_of(struct message_side sent, struct message_side
 	return flow;
 }
 
+/* One message to nobody knows whom makes all of its sender with that tag unsure, and no other. */
+static void what_is_sent_to_several_is_not_told(void)
+{
+	struct seen seen = {0};
+	struct message_match *m = message_match_new(100, take, &seen);
+	const struct message_counts *n = message_match_counts(m);
+	const struct message_key same = {1, 7, 0, 1}, tag = {1, 8, 0, 1}, from = {1, 7, 2, 1};
+	const struct message_key *all[] = {&same, &tag, &from};
+
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		for (uint32_t i = 0; i < 3; i++) {
+			const struct message_side sent = side_of(i, all[i]->from, 100);
+			const struct message_side received = side_of(i, all[i]->to, 100);
+
+			message_match_add(m, all[i], true, &received);
+			if (i == 0)
+				message_match_untold(m, 1, 7, 0);
+			message_match_add(m, all[i], false, &sent);
+		}
+		message_match_turn(m);
+	}
+	message_match_end(m);
+	CU_ASSERT_EQUAL(seen.n, 4);
+	CU_ASSERT_EQUAL(seen.wrong, 0);
+	CU_ASSERT_EQUAL(n->strange, 4);
+	CU_ASSERT_EQUAL(n->open, 0);
+	message_match_free(m);
+}
+
 static void waits_are_those_of_scalasca(void)
 {
-	struct message_side sent = {.start_ns = 1000, .end_ns = 1010, .process = 0};
-	struct message_side received = {
-		.start_ns = 200, .end_ns = 1020, .since_ns = 300, .process = 1, .waits = true};
+	struct message_side sent = {.at.start_ns = 1000, .at.end_ns = 1010, .at.process = 0};
+	struct message_side received = {.at.start_ns = 200,
+					.at.end_ns = 1020,
+					.since_ns = 300,
+					.at.process = 1,
+					.waits = true};
 	struct message_flow f = flow_of(sent, received);
 
 	CU_ASSERT_EQUAL(f.waits[FLOW_LATE_SENDER].times, 1);
@@ -198,25 +230,25 @@ static void waits_are_those_of_scalasca(void)
 	f = flow_of(sent, received);
 	CU_ASSERT_EQUAL(f.waits[FLOW_LATE_SENDER].times, 0);
 	/* a send that waits, and one that was buffered */
-	sent = (struct message_side){.start_ns = 100, .end_ns = 950, .waits = true};
-	received.start_ns = received.since_ns = 900;
+	sent = (struct message_side){.at.start_ns = 100, .at.end_ns = 950, .waits = true};
+	received.at.start_ns = received.since_ns = 900;
 	f = flow_of(sent, received);
 	CU_ASSERT_EQUAL(f.waits[FLOW_LATE_RECEIVER].waited_ns, 800);
 	CU_ASSERT_EQUAL(f.waits[FLOW_LATE_SENDER].times, 0);
-	sent.end_ns = 150;
+	sent.at.end_ns = 150;
 	f = flow_of(sent, received);
 	CU_ASSERT_EQUAL(f.waits[FLOW_LATE_RECEIVER].times, 0);
 }
 
 static void clocks_bound_what_is_said(void)
 {
-	struct message_side sent = {.start_ns = 1000, .end_ns = 1010, .error_ns = 200};
-	struct message_side received = {.start_ns = 700,
-					.end_ns = 1020,
+	struct message_side sent = {.at.start_ns = 1000, .at.end_ns = 1010, .at.error_ns = 200};
+	struct message_side received = {.at.start_ns = 700,
+					.at.end_ns = 1020,
 					.since_ns = 700,
-					.error_ns = 200,
-					.process = 1,
-					.host = 1,
+					.at.error_ns = 200,
+					.at.process = 1,
+					.at.host = 1,
 					.waits = true};
 	struct message_flow f = flow_of(sent, received);
 
@@ -233,6 +265,7 @@ static CU_TestInfo message_cases[] = {
 	{"sides are matched, in whatever order they come", sides_are_matched},
 	{"holes are not papered over", holes_are_not_papered_over},
 	{"what cannot be is given up", what_cannot_be_is_given_up},
+	{"what is sent to several is not told", what_is_sent_to_several_is_not_told},
 	{"memory is bounded", memory_is_bounded},
 	{"waits are those of Scalasca", waits_are_those_of_scalasca},
 	{"clocks bound what is said", clocks_bound_what_is_said},

@@ -3,6 +3,7 @@
 #
 #	pvm_begin			# makes hosts v1, v2, v3 where that is allowed, else one: v1
 #	pvm_on v2 COMMAND [ARG...]	# run a command there
+#	pvm_agents			# an agent on each of three hosts, after bed.sh
 #	pvm_end				# nothing is left
 #
 # $pvm_hosts says how many there are. Each has its own network, name and folder for pvmd's files;
@@ -150,6 +151,26 @@ pvm_tell() {
 # Tasks that a failed case has left.
 pvm_reset() {
 	pvm_tell reset >/dev/null
+}
+
+# A cluster of the three hosts; each agent has the tasks that are on its host.
+pvm_agents() {
+	local host maps=$tap_dir/maps
+
+	mkdir "$maps" && echo 'application pvm { ranks any; }' >"$maps/application.map" &&
+		echo 'cluster P { nodes v[1-3]; address 10.77.0.[1-3]:7480; }' >"$maps/cluster.map" &&
+		echo 'entry v1; tree by-cluster;' >"$maps/mapping.map" &&
+		evspace map check "$maps" || return
+	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=v1:7480
+	{ "$top_srcdir/deploy/certs" init "$EVSPACE_TLS" &&
+		"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" 'v[1-3]' &&
+		"$top_srcdir/deploy/certs" observe "$EVSPACE_TLS" observe; } >"$tap_dir/certs" 2>&1 ||
+		{ cat "$tap_dir/certs"; return 1; }
+	for host in v1 v2 v3; do
+		bed_start "agent-$host" pvm_exec "$host" evspace agent --pathmap "$maps" --node "$host"
+		pvm_until grep -q 'ready on' "$bed_dir/agent-$host.err" ||
+			{ cat "$bed_dir/agent-$host.err"; return 1; }
+	done
 }
 
 pvm_end() {

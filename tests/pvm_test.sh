@@ -296,26 +296,6 @@ bed_kill TERM agent >/dev/null
 
 # --- several agents ---
 
-# A cluster of the three hosts; each agent has the tasks that are on its host.
-agents_begin() {
-	local host maps=$tap_dir/maps
-
-	mkdir "$maps" && echo 'application pvm { ranks any; }' >"$maps/application.map" &&
-		echo 'cluster P { nodes v[1-3]; address 10.77.0.[1-3]:7480; }' >"$maps/cluster.map" &&
-		echo 'entry v1; tree by-cluster;' >"$maps/mapping.map" &&
-		evspace map check "$maps" || return
-	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=v1:7480
-	{ "$top_srcdir/deploy/certs" init "$EVSPACE_TLS" &&
-		"$top_srcdir/deploy/certs" agent "$EVSPACE_TLS" 'v[1-3]' &&
-		"$top_srcdir/deploy/certs" observe "$EVSPACE_TLS" observe; } >"$tap_dir/certs" 2>&1 ||
-		{ cat "$tap_dir/certs"; return 1; }
-	for host in v1 v2 v3; do
-		bed_start "agent-$host" pvm_exec "$host" evspace agent --pathmap "$maps" --node "$host"
-		pvm_until grep -q 'ready on' "$bed_dir/agent-$host.err" ||
-			{ cat "$bed_dir/agent-$host.err"; return 1; }
-	done
-}
-
 # One view over all hosts has every event of each task, under the name of its host.
 events_over_hosts() {
 	local host
@@ -343,7 +323,7 @@ stuck_over_hosts() {
 }
 
 if [ "$pvm_hosts" -gt 1 ]; then
-	tap_case "agents on three hosts" agents_begin
+	tap_case "agents on three hosts" pvm_agents
 	export EVSPACE_TLS=$tap_dir/tls EVSPACE_CONNECT=v1:7480
 	tap_case "one view over them has all events of tasks on three hosts" events_over_hosts
 	tap_case "heartbeat says who waits for whom on another host" stuck_over_hosts

@@ -61,6 +61,30 @@ static void types_that_are_made_have_a_size(void)
 	CU_ASSERT_TRUE(signature_made(UINT64_MAX) < SIGNATURE_NO_TYPE);
 }
 
+/* Of PVM: the root's own call says so, which is all that differs between members. */
+static void instances_and_tasks(void)
+{
+	const int32_t root = signature_instances(3, 3, 6), other = signature_instances(3, 1, 6);
+	const struct tuple calls[] = {{.op = OP_PVM_GATHER, .peer = root},
+				      {.op = OP_PVM_GATHER, .peer = other}};
+	struct signature s = opened(OP_PVM_GATHER, root);
+
+	CU_ASSERT_TRUE(s.root == 3 && s.here && s.tasks == 0 && s.type_bytes == 8);
+	CU_ASSERT_STRING_EQUAL(s.type, "PVM_DOUBLE");
+	s = opened(OP_PVM_GATHER, other);
+	CU_ASSERT_TRUE(s.root == 3 && !s.here);
+	CU_ASSERT_EQUAL(signature_common(&calls[0]), signature_common(&calls[1]));
+	CU_ASSERT_EQUAL(signature_common(&calls[1]), other);
+	s = opened(OP_PVM_BARRIER, signature_tasks(5));
+	CU_ASSERT_TRUE(s.root == -1 && s.tasks == 5 && !s.type);
+	CU_ASSERT_EQUAL(signature_tasks(-1), TUPLE_NO_PEER);
+	/* what no program says, or what is too large */
+	CU_ASSERT_EQUAL(signature_instances(-1, -1, -1), TUPLE_NO_PEER);
+	CU_ASSERT_EQUAL(signature_instances(0x7ffff, 0x7ffff, 99999), TUPLE_NO_PEER);
+	s = opened(OP_PVM_GATHER, signature_instances(0x7fffe, 0x7fffe, 200));
+	CU_ASSERT_TRUE(s.root == 0x7fffe && s.here && !s.type);
+}
+
 static void only_collectives_have_them(void)
 {
 	const struct tuple send = {.op = OP_MPI_SEND, .peer = 5};
@@ -91,6 +115,7 @@ static CU_TestInfo signature_cases[] = {
 	{"words mean what they always did", words_are_stable},
 	{"one that says nothing is no peer", one_that_says_nothing_is_no_peer},
 	{"types that the program makes have a size", types_that_are_made_have_a_size},
+	{"instances and tasks of PVM", instances_and_tasks},
 	{"only collectives have signatures", only_collectives_have_them},
 	{"any word is harmless", any_word_is_harmless},
 	CU_TEST_INFO_NULL,

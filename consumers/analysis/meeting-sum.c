@@ -3,43 +3,29 @@
 #include "consumers/analysis/meeting-sum.h"
 
 #include <stdlib.h>
-#include <sys/queue.h>
 
-#include "pathmap/base/hash.h"
+#include "consumers/analysis/assembly.h"
 #include "pathmap/base/memory.h"
 
 struct sum_open {
+	struct assembly as;
 	struct meeting_sum sum;
-	struct sum_circle *circle;
-	TAILQ_ENTRY(sum_open) of_all, of_circle; /* oldest first */
-	UT_hash_handle hh;
 };
-
-TAILQ_HEAD(sum_list, sum_open);
 
 /* Who meets on a communicator. */
 struct sum_circle {
-	uint32_t comm;
-	struct sum_list open;
+	struct assembly_circle as;
 	bool any_whole;
 	uint32_t first_whole, last_whole; /* numbers, if any is */
 	bool settled_known;
 	uint32_t settled; /* last_whole, a turn ago */
-	bool gave_up;
-	uint32_t given_up; /* the highest number of these */
-	TAILQ_ENTRY(sum_circle) of_all;
-	UT_hash_handle hh;
 };
 
 struct meeting_sums {
 	size_t most, held; /* open meetings */
 	meeting_sums_take *take;
 	void *arg;
-	struct sum_circle *circles;
-	TAILQ_HEAD(, sum_circle) by_use; /* the one that was met on last is the last */
-	struct sum_open *open;		 /* by communicator and number */
-	struct sum_list by_age;
-	struct meetings_counts counts;
+	struct assemblies all;
 };
 
 /* Times are in this distance from 1970, so that none is too far from another one. */
@@ -52,15 +38,18 @@ struct meeting_sums *meeting_sums_new(size_t most, meeting_sums_take *take, void
 	m->most = most;
 	m->take = take;
 	m->arg = arg;
-	TAILQ_INIT(&m->by_age);
-	TAILQ_INIT(&m->by_use);
+	assemblies_init(&m->all);
 	return m;
 }
 
-/* Numbers count up and may wrap. */
-static bool is_before(uint32_t a, uint32_t b)
+static struct sum_circle *circle_in(struct assembly_circle *as)
 {
-	return (int32_t)(a - b) < 0;
+	return (struct sum_circle *)(void *)as;
+}
+
+static struct sum_open *open_in(struct assembly *as)
+{
+	return (struct sum_open *)(void *)as;
 }
 
 /* ---- one meeting ---- */
@@ -123,28 +112,21 @@ static void sum_merge(struct meeting_sum *to, const struct meeting_sum *from)
 
 static void drop(struct meeting_sums *m, struct sum_open *o)
 {
-	HASH_DEL(m->open, o);
-	TAILQ_REMOVE(&m->by_age, o, of_all);
-	TAILQ_REMOVE(&o->circle->open, o, of_circle);
+	assembly_remove(&m->all, &o->as);
 	m->held--;
 	free(o);
 }
 
 static void finish(struct meeting_sums *m, struct sum_open *o, enum meeting_gap gap)
 {
-	struct sum_circle *c = o->circle;
-	uint32_t number = o->sum.meet.number;
+	struct sum_circle *c = circle_in(o->as.circle);
+	uint32_t number = o->as.number;
 
-	m->counts.n[gap]++;
-	m->counts.mixed += o->sum.meet.flags & MEET_MIXED ? 1 : 0;
-	if (gap != MEETING_WHOLE) {
-		if (!c->gave_up || is_before(c->given_up, number))
-			c->given_up = number;
-		c->gave_up = true;
-	} else {
-		if (!c->any_whole || is_before(number, c->first_whole))
+	assembly_end(&m->all, &o->as, gap, o->sum.meet.flags & MEET_MIXED);
+	if (gap == MEETING_WHOLE) {
+		if (!c->any_whole || assembly_is_before(number, c->first_whole))
 			c->first_whole = number;
-		if (!c->any_whole || is_before(c->last_whole, number))
+		if (!c->any_whole || assembly_is_before(c->last_whole, number))
 			c->last_whole = number;
 		c->any_whole = true;
 	}
@@ -156,12 +138,12 @@ static void finish(struct meeting_sums *m, struct sum_open *o, enum meeting_gap 
  * had come, and some was lost. */
 static enum meeting_gap gap_find(const struct sum_open *o)
 {
-	const struct sum_circle *c = o->circle;
-	uint32_t number = o->sum.meet.number;
+	const struct sum_circle *c = circle_in(o->as.circle);
+	uint32_t number = o->as.number;
 
-	return !c->any_whole || is_before(c->last_whole, number) ? MEETING_ABSENT
-	       : is_before(number, c->first_whole)		 ? MEETING_BEFORE
-								 : MEETING_LOST;
+	return !c->any_whole || assembly_is_before(c->last_whole, number) ? MEETING_ABSENT
+	       : assembly_is_before(number, c->first_whole)		  ? MEETING_BEFORE
+									  : MEETING_LOST;
 }
 
 /* ---- pieces ---- */
@@ -170,46 +152,29 @@ static enum meeting_gap gap_find(const struct sum_open *o)
  * longest. */
 static bool has_room(struct meeting_sums *m)
 {
-	struct sum_circle *c, *next;
+	struct assembly_circle *idle;
 
-	for (c = TAILQ_FIRST(&m->by_use); c && HASH_COUNT(m->circles) >= m->most; c = next) {
-		next = TAILQ_NEXT(c, of_all);
-		if (!TAILQ_EMPTY(&c->open))
-			continue;
-		HASH_DEL(m->circles, c);
-		TAILQ_REMOVE(&m->by_use, c, of_all);
-		free(c);
+	while (HASH_COUNT(m->all.circles) >= m->most &&
+	       (idle = assembly_circle_idle(&m->all, NULL))) {
+		assembly_circle_remove(&m->all, idle);
+		free(circle_in(idle));
 	}
-	return HASH_COUNT(m->circles) < m->most;
+	return HASH_COUNT(m->all.circles) < m->most;
 }
 
 /* NULL: no more room. */
 static struct sum_circle *circle_of(struct meeting_sums *m, uint32_t comm)
 {
+	struct assembly_circle *found = assembly_circle_find(&m->all, comm);
 	struct sum_circle *c;
 
-	HASH_FIND(hh, m->circles, &comm, sizeof(comm), c);
-	if (c) {
-		TAILQ_REMOVE(&m->by_use, c, of_all);
-	} else if (has_room(m)) {
-		c = memory_new(1, sizeof(*c));
-		c->comm = comm;
-		TAILQ_INIT(&c->open);
-		HASH_ADD(hh, m->circles, comm, sizeof(comm), c);
-	} else {
+	if (found)
+		return circle_in(found);
+	if (!has_room(m))
 		return NULL;
-	}
-	TAILQ_INSERT_TAIL(&m->by_use, c, of_all);
+	c = memory_new(1, sizeof(*c));
+	assembly_circle_add(&m->all, &c->as, comm);
 	return c;
-}
-
-static struct sum_open *open_find(struct meeting_sums *m, const struct meet *piece)
-{
-	const uint32_t at[2] = {piece->comm, piece->number};
-	struct sum_open *o;
-
-	HASH_FIND(hh, m->open, at, sizeof(at), o);
-	return o;
 }
 
 static void open_new(struct meeting_sums *m, struct sum_circle *c, const struct meeting_sum *piece)
@@ -217,11 +182,13 @@ static void open_new(struct meeting_sums *m, struct sum_circle *c, const struct 
 	struct sum_open *o = memory_new(1, sizeof(*o));
 
 	o->sum = *piece;
-	o->circle = c;
-	HASH_ADD(hh, m->open, sum.meet.comm, 2 * sizeof(uint32_t), o);
-	TAILQ_INSERT_TAIL(&m->by_age, o, of_all);
-	TAILQ_INSERT_TAIL(&c->open, o, of_circle);
+	assembly_add(&m->all, &o->as, &c->as, piece->meet.number);
 	m->held++;
+}
+
+static bool is_whole(const struct sum_open *o)
+{
+	return o->sum.size && o->sum.meet.count >= o->sum.size;
 }
 
 static bool is_possible(const struct meeting_sum *p)
@@ -238,77 +205,84 @@ static bool is_another(const struct sum_open *o, const struct meeting_sum *piece
 
 void meeting_sums_add(struct meeting_sums *m, const struct meeting_sum *piece)
 {
-	struct sum_circle *c = is_possible(piece) ? circle_of(m, piece->meet.comm) : NULL;
-	struct sum_open *o = c ? open_find(m, &piece->meet) : NULL;
+	const uint32_t comm = piece->meet.comm, number = piece->meet.number;
+	struct sum_circle *c = is_possible(piece) ? circle_of(m, comm) : NULL;
+	struct sum_open *o = c ? open_in(assembly_find(&m->all, comm, number)) : NULL;
 
 	if (!c) {
-		m->counts.refused++;
+		m->all.counts.refused++;
 		return;
 	}
 	if (o && is_another(o, piece)) {
 		finish(m, o, MEETING_ABSENT);
-		c->gave_up = false;
+		assembly_again(&c->as);
 		o = NULL;
 	}
-	if (!o && c->gave_up && !is_before(c->given_up, piece->meet.number)) {
-		m->counts.strays++;
+	if (!o && assembly_is_over(&c->as, number)) {
+		m->all.counts.strays++;
 		return;
 	}
 	if (o)
 		sum_merge(&o->sum, piece);
 	else
 		open_new(m, c, piece);
-	o = open_find(m, &piece->meet);
-	if (o->sum.size && o->sum.meet.count >= o->sum.size)
+	o = open_in(assembly_find(&m->all, comm, number));
+	if (is_whole(o))
 		finish(m, o, MEETING_WHOLE);
 	while (m->held > m->most)
-		finish(m, TAILQ_FIRST(&m->by_age), MEETING_CROWDED);
+		finish(m, open_in(TAILQ_FIRST(&m->all.by_age)), MEETING_CROWDED);
 }
 
 /* ---- turns ---- */
 
 /* A whole one says that all members were past what is before it; a turn later all of that has come,
  * if threads take turns, too. */
+static void circle_turn(struct meeting_sums *m, struct sum_circle *c)
+{
+	struct assembly *as, *next;
+
+	for (as = TAILQ_FIRST(&c->as.open); as; as = next) {
+		struct sum_open *o = open_in(as);
+
+		next = TAILQ_NEXT(as, of_circle);
+		if (c->settled_known && assembly_is_before(as->number, c->settled))
+			finish(m, o, gap_find(o));
+	}
+	c->settled_known = c->any_whole;
+	c->settled = c->last_whole;
+}
+
 void meeting_sums_turn(struct meeting_sums *m)
 {
-	for (struct sum_circle *c = m->circles; c; c = c->hh.next) {
-		struct sum_open *o, *next;
-
-		for (o = TAILQ_FIRST(&c->open); o && c->settled_known; o = next) {
-			next = TAILQ_NEXT(o, of_circle);
-			if (is_before(o->sum.meet.number, c->settled))
-				finish(m, o, gap_find(o));
-		}
-		c->settled_known = c->any_whole;
-		c->settled = c->last_whole;
-	}
+	for (struct assembly_circle *c = m->all.circles; c; c = c->hh.next)
+		circle_turn(m, circle_in(c));
 }
 
 void meeting_sums_end(struct meeting_sums *m)
 {
-	struct sum_open *o;
+	struct assembly *as;
 
-	while ((o = TAILQ_FIRST(&m->by_age)))
-		finish(m, o, gap_find(o));
+	while ((as = TAILQ_FIRST(&m->all.by_age)))
+		finish(m, open_in(as), gap_find(open_in(as)));
 }
 
 void meeting_sums_free(struct meeting_sums *m)
 {
-	struct sum_circle *c;
+	struct assembly_circle *c;
+	struct assembly *as;
 
 	if (!m)
 		return;
-	while (!TAILQ_EMPTY(&m->by_age))
-		drop(m, TAILQ_FIRST(&m->by_age));
-	while ((c = TAILQ_FIRST(&m->by_use))) {
-		HASH_DEL(m->circles, c);
-		TAILQ_REMOVE(&m->by_use, c, of_all);
-		free(c);
+	while ((as = TAILQ_FIRST(&m->all.by_age)))
+		drop(m, open_in(as));
+	while ((c = TAILQ_FIRST(&m->all.by_use))) {
+		assembly_circle_remove(&m->all, c);
+		free(circle_in(c));
 	}
 	free(m);
 }
 
 const struct meetings_counts *meeting_sums_counts(const struct meeting_sums *m)
 {
-	return &m->counts;
+	return &m->all.counts;
 }

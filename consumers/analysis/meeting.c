@@ -3,9 +3,8 @@
 #include "consumers/analysis/meeting.h"
 
 #include <stdlib.h>
-#include <sys/queue.h>
 
-#include "pathmap/base/hash.h"
+#include "consumers/analysis/assembly.h"
 #include "pathmap/base/memory.h"
 
 /* How far one member has come. */
@@ -18,36 +17,25 @@ struct attendee {
 };
 
 struct meeting_open {
+	struct assembly as;
 	struct meeting meeting;
 	size_t room;
-	struct circle *circle;
-	TAILQ_ENTRY(meeting_open) of_all, of_circle; /* oldest first */
-	UT_hash_handle hh;
+	bool ripe; /* whole, and nobody has come since a turn */
 };
-
-TAILQ_HEAD(meeting_list, meeting_open);
 
 /* Who meets on a communicator. */
 struct circle {
-	uint32_t comm, size;
+	struct assembly_circle as;
+	uint32_t size;
 	struct attendee *members;
-	struct meeting_list open;
-	bool gave_up;
-	uint32_t given_up; /* the highest number of these */
-	TAILQ_ENTRY(circle) of_all;
-	UT_hash_handle hh;
 };
 
 struct meetings {
 	size_t most, held; /* arrivals, and a few for each meeting */
 	meetings_take *take;
 	void *arg;
-	struct circle *circles;
-	TAILQ_HEAD(, circle) by_use; /* the one that was met on last is the last */
+	struct assemblies all;
 	size_t n_members;
-	struct meeting_open *open; /* by communicator and number */
-	struct meeting_list by_age;
-	struct meetings_counts counts;
 };
 
 /* Times are in this distance from 1970, so that none is too far from another one. */
@@ -63,24 +51,25 @@ struct meetings *meetings_new(size_t most, meetings_take *take, void *arg)
 	m->most = most;
 	m->take = take;
 	m->arg = arg;
-	TAILQ_INIT(&m->by_age);
-	TAILQ_INIT(&m->by_use);
+	assemblies_init(&m->all);
 	return m;
 }
 
-/* Numbers count up and may wrap. */
-static bool is_before(uint32_t a, uint32_t b)
+static struct circle *circle_in(struct assembly_circle *as)
 {
-	return (int32_t)(a - b) < 0;
+	return (struct circle *)(void *)as;
+}
+
+static struct meeting_open *open_in(struct assembly *as)
+{
+	return (struct meeting_open *)(void *)as;
 }
 
 /* ---- the end of a meeting ---- */
 
 static void drop(struct meetings *m, struct meeting_open *o)
 {
-	HASH_DEL(m->open, o);
-	TAILQ_REMOVE(&m->by_age, o, of_all);
-	TAILQ_REMOVE(&o->circle->open, o, of_circle);
+	assembly_remove(&m->all, &o->as);
 	m->held -= o->meeting.n + MEETING_SELF;
 	free(o->meeting.arrivals);
 	free(o);
@@ -107,16 +96,16 @@ static struct attendee *attendee_find(const struct circle *c, uint32_t process)
  * begin. */
 static enum meeting_gap gap_find(const struct meeting_open *o)
 {
-	const struct circle *c = o->circle;
-	uint32_t number = o->meeting.key.number;
+	const struct circle *c = circle_in(o->as.circle);
+	uint32_t number = o->as.number;
 	size_t lost = 0, absent = 0, known = HASH_COUNT(c->members);
 
 	for (size_t i = 0; i < o->meeting.n; i++)
 		attendee_find(c, o->meeting.arrivals[i].process)->came = true;
 	for (struct attendee *p = c->members; p; p = p->hh.next) {
-		if (!p->came && !is_before(number, p->first)) {
-			lost += is_before(number, p->last);
-			absent += !is_before(number, p->last);
+		if (!p->came && !assembly_is_before(number, p->first)) {
+			lost += assembly_is_before(number, p->last);
+			absent += !assembly_is_before(number, p->last);
 		}
 		p->came = false;
 	}
@@ -128,17 +117,9 @@ static enum meeting_gap gap_find(const struct meeting_open *o)
 
 static void finish(struct meetings *m, struct meeting_open *o, enum meeting_gap gap)
 {
-	struct circle *c = o->circle;
-
 	qsort(o->meeting.arrivals, o->meeting.n, sizeof(*o->meeting.arrivals), compare_arrivals);
 	o->meeting.gap = gap;
-	m->counts.n[gap]++;
-	m->counts.mixed += o->meeting.mixed;
-	if (gap != MEETING_WHOLE &&
-	    (!c->gave_up || is_before(c->given_up, o->meeting.key.number))) {
-		c->gave_up = true;
-		c->given_up = o->meeting.key.number;
-	}
+	assembly_end(&m->all, &o->as, gap, o->meeting.mixed);
 	m->take(m->arg, &o->meeting);
 	drop(m, o);
 }
@@ -155,8 +136,7 @@ static void circle_free(struct meetings *m, struct circle *c)
 		HASH_DEL(c->members, member);
 		free(member);
 	}
-	HASH_DEL(m->circles, c);
-	TAILQ_REMOVE(&m->by_use, c, of_all);
+	assembly_circle_remove(&m->all, &c->as);
 	free(c);
 }
 
@@ -164,33 +144,26 @@ static void circle_free(struct meetings *m, struct circle *c)
  * for longest. */
 static bool has_room(struct meetings *m, const struct circle *keep)
 {
-	struct circle *c, *next;
+	struct assembly_circle *idle;
 
-	for (c = TAILQ_FIRST(&m->by_use); c && m->n_members >= m->most; c = next) {
-		next = TAILQ_NEXT(c, of_all);
-		if (c != keep && TAILQ_EMPTY(&c->open))
-			circle_free(m, c);
-	}
+	while (m->n_members >= m->most &&
+	       (idle = assembly_circle_idle(&m->all, keep ? &keep->as : NULL)))
+		circle_free(m, circle_in(idle));
 	return m->n_members < m->most;
 }
 
 /* NULL: no more room. */
 static struct circle *circle_of(struct meetings *m, uint32_t comm)
 {
+	struct assembly_circle *found = assembly_circle_find(&m->all, comm);
 	struct circle *c;
 
-	HASH_FIND(hh, m->circles, &comm, sizeof(comm), c);
-	if (c) {
-		TAILQ_REMOVE(&m->by_use, c, of_all);
-	} else if (has_room(m, NULL)) {
-		c = memory_new(1, sizeof(*c));
-		c->comm = comm;
-		TAILQ_INIT(&c->open);
-		HASH_ADD(hh, m->circles, comm, sizeof(comm), c);
-	} else {
+	if (found)
+		return circle_in(found);
+	if (!has_room(m, NULL))
 		return NULL;
-	}
-	TAILQ_INSERT_TAIL(&m->by_use, c, of_all);
+	c = memory_new(1, sizeof(*c));
+	assembly_circle_add(&m->all, &c->as, comm);
 	return c;
 }
 
@@ -212,15 +185,6 @@ static struct attendee *attendee_of(struct meetings *m, struct circle *c, uint32
 
 /* ---- arrivals ---- */
 
-static struct meeting_open *open_find(struct meetings *m, const struct meeting_key *key)
-{
-	const uint32_t at[2] = {key->comm, key->number};
-	struct meeting_open *o;
-
-	HASH_FIND(hh, m->open, at, sizeof(at), o);
-	return o;
-}
-
 static struct meeting_open *open_new(struct meetings *m, struct circle *c,
 				     const struct meeting_key *key, uint16_t op)
 {
@@ -228,10 +192,7 @@ static struct meeting_open *open_new(struct meetings *m, struct circle *c,
 
 	o->meeting.key = *key;
 	o->meeting.op = op;
-	o->circle = c;
-	HASH_ADD(hh, m->open, meeting.key.comm, 2 * sizeof(uint32_t), o);
-	TAILQ_INSERT_TAIL(&m->by_age, o, of_all);
-	TAILQ_INSERT_TAIL(&c->open, o, of_circle);
+	assembly_add(&m->all, &o->as, &c->as, key->number);
 	m->held += MEETING_SELF;
 	return o;
 }
@@ -258,6 +219,7 @@ static void arrive(struct meetings *m, struct meeting_open *o, const struct arri
 	}
 	meeting->arrivals[meeting->n++] = *a;
 	meeting->mixed |= a->op != meeting->op;
+	o->ripe = false;
 	m->held++;
 }
 
@@ -266,13 +228,26 @@ static bool is_over(struct meetings *m, struct circle *c, struct meeting_open **
 		    const struct arrival *a, bool again, uint32_t number)
 {
 	if (!*o)
-		return c->gave_up && !is_before(c->given_up, number);
+		return assembly_is_over(&c->as, number);
 	if (again && has_come(&(*o)->meeting, a->process)) {
 		finish(m, *o, MEETING_ABSENT);
-		c->gave_up = false;
+		assembly_again(&c->as);
 		*o = NULL;
 	}
 	return false;
+}
+
+/* Have all come? If more members may come to be known (meeting_key.grows), at the second @turn. */
+static bool is_whole(struct meeting_open *o, bool turn)
+{
+	const struct meeting_key *key = &o->meeting.key;
+	uint32_t size = key->size ? key->size : circle_in(o->as.circle)->size;
+	bool all = size && o->meeting.n >= size, ripe = o->ripe;
+
+	if (!key->grows || !all)
+		return all;
+	o->ripe = turn;
+	return turn && ripe;
 }
 
 static bool is_possible(const struct arrival *a)
@@ -289,28 +264,30 @@ void meetings_add(struct meetings *m, const struct meeting_key *key, const struc
 	bool again;
 
 	if (!member) {
-		m->counts.refused++;
+		m->all.counts.refused++;
 		return;
 	}
-	again = !is_before(member->last, key->number);
+	again = !assembly_is_before(member->last, key->number);
 	member->last = again ? member->last : key->number;
-	if (is_before(key->number, member->first))
+	if (assembly_is_before(key->number, member->first))
 		member->first = key->number;
 	c->size = key->size ? key->size : c->size;
-	o = open_find(m, key);
+	o = open_in(assembly_find(&m->all, key->comm, key->number));
 	if (is_over(m, c, &o, a, again, key->number)) {
-		m->counts.strays++;
+		m->all.counts.strays++;
 		return;
 	}
 	if (!o)
 		o = open_new(m, c, key, a->op);
 	if (o->meeting.key.root < 0)
 		o->meeting.key.root = key->root;
+	if (key->size)
+		o->meeting.key.size = key->size;
 	arrive(m, o, a);
-	if (c->size && o->meeting.n >= c->size)
+	if (is_whole(o, false))
 		finish(m, o, MEETING_WHOLE);
 	while (m->held > m->most)
-		finish(m, TAILQ_FIRST(&m->by_age), MEETING_CROWDED);
+		finish(m, open_in(TAILQ_FIRST(&m->all.by_age)), MEETING_CROWDED);
 }
 
 /* ---- turns ---- */
@@ -322,52 +299,62 @@ static bool circle_settle(struct circle *c, uint32_t *floor)
 
 	*floor = c->members ? c->members->settled : 0;
 	for (struct attendee *p = c->members; p; p = p->hh.next) {
-		if (is_before(p->settled, *floor))
+		if (assembly_is_before(p->settled, *floor))
 			*floor = p->settled;
 		p->settled = p->last;
 	}
 	return known;
 }
 
+/* What of @c cannot become whole any more, or is. */
+static void circle_turn(struct meetings *m, struct circle *c)
+{
+	struct assembly *as, *next;
+	uint32_t floor = 0;
+	bool settled = circle_settle(c, &floor);
+
+	for (as = TAILQ_FIRST(&c->as.open); as; as = next) {
+		struct meeting_open *o = open_in(as);
+
+		next = TAILQ_NEXT(as, of_circle);
+		if (is_whole(o, true))
+			finish(m, o, MEETING_WHOLE);
+		else if (settled && assembly_is_before(as->number, floor))
+			finish(m, o, gap_find(o));
+	}
+}
+
 void meetings_turn(struct meetings *m)
 {
-	for (struct circle *c = m->circles; c; c = c->hh.next) {
-		struct meeting_open *o, *next;
-		uint32_t floor;
-
-		if (TAILQ_EMPTY(&c->open) || !circle_settle(c, &floor))
-			continue;
-		for (o = TAILQ_FIRST(&c->open); o; o = next) {
-			next = TAILQ_NEXT(o, of_circle);
-			if (is_before(o->meeting.key.number, floor))
-				finish(m, o, gap_find(o));
-		}
+	for (struct assembly_circle *c = m->all.circles; c; c = c->hh.next) {
+		if (!TAILQ_EMPTY(&c->open))
+			circle_turn(m, circle_in(c));
 	}
 }
 
 void meetings_end(struct meetings *m)
 {
-	struct meeting_open *o;
+	struct assembly *as;
 
-	while ((o = TAILQ_FIRST(&m->by_age)))
-		finish(m, o, gap_find(o));
+	while ((as = TAILQ_FIRST(&m->all.by_age)))
+		finish(m, open_in(as), gap_find(open_in(as)));
 }
 
 void meetings_free(struct meetings *m)
 {
-	struct meeting_open *o;
-	struct circle *c;
+	struct assembly_circle *c;
+	struct assembly *as;
 
 	if (!m)
 		return;
-	while ((o = TAILQ_FIRST(&m->by_age)))
-		drop(m, o);
-	while ((c = TAILQ_FIRST(&m->by_use)))
-		circle_free(m, c);
+	while ((as = TAILQ_FIRST(&m->all.by_age)))
+		drop(m, open_in(as));
+	while ((c = TAILQ_FIRST(&m->all.by_use)))
+		circle_free(m, circle_in(c));
 	free(m);
 }
 
 const struct meetings_counts *meetings_counts(const struct meetings *m)
 {
-	return &m->counts;
+	return &m->all.counts;
 }

@@ -16,9 +16,16 @@ struct arrival {
 	uint32_t process;
 	uint32_t host; /* processes of one host have one clock */
 	uint32_t site; /* where it was called from; 0: not known */
-	int32_t place; /* rank in the communicator; -1: not known */
+	int32_t place; /* rank in the communicator; -1: not known; in a group of PVM any number
+			* that is its own */
 	uint16_t op;   /* tree/data/op.h */
 };
+
+/** How far a time of @a and one of @b may be off from each other. */
+static inline double arrival_bound(const struct arrival *a, const struct arrival *b)
+{
+	return a->host == b->host ? 0 : a->error_ns + b->error_ns;
+}
 
 /** Why a meeting lacks members. */
 enum meeting_gap {
@@ -35,6 +42,7 @@ struct meeting_key {
 	uint32_t comm, number;
 	uint32_t size; /* members of the communicator; 0: not known, then those that were seen */
 	int32_t root;  /* place of the root; -1: none, or not known */
+	bool grows;    /* more members than @size may come to be known: it is whole a turn later */
 };
 
 /** One collective operation. */

@@ -77,16 +77,17 @@ static void add_wait(struct message_flow *flow, enum flow_kind kind, double ns, 
 	w->error_ns += off;
 }
 
-static void judge(struct message_flow *flow, const struct message_side *s,
-		  const struct message_side *r)
+static void judge(struct message_flow *flow, const struct message_side *sent,
+		  const struct message_side *received)
 {
-	double off = s->host == r->host ? 0 : s->error_ns + r->error_ns;
+	const struct arrival *s = &sent->at, *r = &received->at;
+	double off = arrival_bound(s, r);
 
-	if (r->waits)
+	if (received->waits)
 		add_wait(flow, FLOW_LATE_SENDER,
-			 (double)(least(s->start_ns, r->end_ns) - r->since_ns), off);
+			 (double)(least(s->start_ns, r->end_ns) - received->since_ns), off);
 	/* a send that has ended before has not waited, however late the receive is */
-	if (s->waits && (double)(s->end_ns - r->start_ns) > off)
+	if (sent->waits && (double)(s->end_ns - r->start_ns) > off)
 		add_wait(flow, FLOW_LATE_RECEIVER, (double)(r->start_ns - s->start_ns), off);
 }
 
@@ -123,9 +124,10 @@ static struct message_flow *flow_of(struct message_flows *f, const struct flow_k
 	return &row->flow;
 }
 
-void message_flows_add(struct message_flows *f, uint32_t comm, const struct message_side *s,
-		       const struct message_side *r)
+void message_flows_add(struct message_flows *f, uint32_t comm, const struct message_side *sent,
+		       const struct message_side *received)
 {
+	const struct arrival *s = &sent->at, *r = &received->at;
 	const struct flow_key key = {s->process, r->process, comm, s->site, r->site, s->op, r->op};
 	struct message_flow *flow = flow_of(f, &key);
 
@@ -135,7 +137,7 @@ void message_flows_add(struct message_flows *f, uint32_t comm, const struct mess
 	}
 	flow->messages++;
 	flow->bytes += s->bytes;
-	judge(flow, s, r);
+	judge(flow, sent, received);
 	if (!f->from_ns || least(s->start_ns, r->start_ns) < f->from_ns)
 		f->from_ns = least(s->start_ns, r->start_ns);
 	f->to_ns = s->end_ns > f->to_ns ? s->end_ns : f->to_ns;

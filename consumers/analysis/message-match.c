@@ -24,6 +24,15 @@ struct message_flight {
 	UT_hash_handle hh;
 };
 
+/* A message of @from with this tag has gone to nobody knows whom. */
+struct tag_untold {
+	struct tag_key {
+		uint32_t comm, tag;
+		int32_t from;
+	} key;
+	UT_hash_handle hh;
+};
+
 /* A rank of which events are missing. */
 struct rank_lost {
 	int32_t rank;
@@ -37,6 +46,7 @@ struct message_match {
 	uint64_t turn;
 	struct message_flight *flights;
 	struct rank_lost *lost;
+	struct tag_untold *untold;
 	struct message_counts counts;
 };
 
@@ -67,7 +77,8 @@ static void queue_add(struct side_queue *q, const struct message_side *side, uin
 		if (!q->items)
 			abort();
 	}
-	for (at = q->n++; at > q->from && q->items[at - 1].side.start_ns > side->start_ns; at--)
+	for (at = q->n++; at > q->from && q->items[at - 1].side.at.start_ns > side->at.start_ns;
+	     at--)
 		q->items[at] = q->items[at - 1];
 	q->items[at] = (struct side_open){*side, turn};
 }
@@ -153,14 +164,48 @@ void message_match_lost(struct message_match *m, int32_t rank)
 	rank_lose(m, rank, &m->counts.lost);
 }
 
+static bool is_untold(const struct message_match *m, const struct message_key *key)
+{
+	const struct tag_key at = {key->comm, key->tag, key->from};
+	struct tag_untold *t;
+
+	HASH_FIND(hh, m->untold, &at, sizeof(at), t);
+	return t != NULL;
+}
+
+void message_match_untold(struct message_match *m, uint32_t comm, uint32_t tag, int32_t from)
+{
+	const struct message_key key = {comm, tag, from, 0};
+	struct message_flight *f, *next;
+	struct tag_untold *t;
+
+	if (is_untold(m, &key) || is_lost(m, from))
+		return;
+	if (m->held >= m->most) {
+		rank_lose(m, from, &m->counts.crowded);
+		return;
+	}
+	t = memory_new(1, sizeof(*t));
+	t->key = (struct tag_key){comm, tag, from};
+	HASH_ADD(hh, m->untold, key, sizeof(t->key), t);
+	m->held++;
+	HASH_ITER(hh, m->flights, f, next)
+	{
+		if (f->key.comm != comm || f->key.tag != tag || f->key.from != from)
+			continue;
+		m->counts.strange += flight_open(f);
+		flight_free(m, f);
+	}
+}
+
 /* ---- matching ---- */
 
 /* May these be one message? Order alone matched them. */
 static bool is_possible(const struct message_side *sent, const struct message_side *received)
 {
-	double off = sent->host == received->host ? 0 : sent->error_ns + received->error_ns;
+	const struct arrival *s = &sent->at, *r = &received->at;
 
-	return sent->bytes == received->bytes && (double)(sent->start_ns - received->end_ns) <= off;
+	return s->bytes == r->bytes && (double)(s->start_ns - r->end_ns) <= arrival_bound(s, r);
 }
 
 /* @all: also those of this turn, before which others may come that begin earlier. */
@@ -196,6 +241,10 @@ void message_match_add(struct message_match *m, const struct message_key *key, b
 
 	if (is_lost(m, key->from) || is_lost(m, key->to)) {
 		m->counts.lost++;
+		return;
+	}
+	if (is_untold(m, key)) {
+		m->counts.strange++;
 		return;
 	}
 	/* without one of its sides, all that a rank sends and gets could be another message */
@@ -238,6 +287,7 @@ void message_match_free(struct message_match *m)
 {
 	struct message_flight *f, *next_flight;
 	struct rank_lost *l, *next_lost;
+	struct tag_untold *t, *next_untold;
 
 	if (!m)
 		return;
@@ -247,6 +297,11 @@ void message_match_free(struct message_match *m)
 	{
 		HASH_DEL(m->lost, l);
 		free(l);
+	}
+	HASH_ITER(hh, m->untold, t, next_untold)
+	{
+		HASH_DEL(m->untold, t);
+		free(t);
 	}
 	free(m);
 }

@@ -3,9 +3,7 @@
 #ifndef EVSPACE_MESSAGE_MATCH_H
 #define EVSPACE_MESSAGE_MATCH_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "consumers/analysis/meeting.h"
 
 /** Messages with the same key do not overtake each other (MPI-3.1 3.5). Ranks are world ranks. */
 struct message_key {
@@ -13,15 +11,11 @@ struct message_key {
 	int32_t from, to;
 };
 
-/** What one side of a message has done. Processes, hosts and call sites are numbers of the
- * caller's. */
+/** What one side of a message has done. */
 struct message_side {
-	int64_t start_ns, end_ns; /* of the call that sends; when it was to be received, and was */
-	int64_t since_ns;	  /* of a receive: when its thread began to wait for it */
-	double error_ns;	  /* bound of the error of these against other hosts */
-	uint64_t bytes;
-	uint32_t process, host, site;
-	uint16_t op;
+	struct arrival at; /* from the call that sends on; from when it was to be received on, until
+			    * it was */
+	int64_t since_ns;  /* of a receive: when its thread began to wait for it */
 	bool waits; /* a send whose call may wait for the receiver, a receive with since_ns */
 };
 
@@ -51,6 +45,10 @@ void message_match_add(struct message_match *match, const struct message_key *ke
 /** Events of this rank are missing: from now on none of its messages is told, as it could be
  * another one. */
 void message_match_lost(struct message_match *match, int32_t rank);
+
+/** @from has sent a message with this tag, and to whom is not known: from now on nothing is told of
+ * what it sends with that. */
+void message_match_untold(struct message_match *match, uint32_t comm, uint32_t tag, int32_t from);
 
 /** All that elements held a moment ago has come (a wave). */
 void message_match_turn(struct message_match *match);

@@ -49,12 +49,6 @@ enum wait_kind wait_kind(uint16_t op, bool has_root)
 
 /* ---- what clocks may be off ---- */
 
-/* Of the difference of two times. */
-static double bound(const struct arrival *a, const struct arrival *b)
-{
-	return a->host == b->host ? 0 : a->error_ns + b->error_ns;
-}
-
 /* The arrival whose error is largest, of those on another host than @but (NULL: of all); NULL:
  * there is none. */
 static const struct arrival *most_off(const struct meeting *m, const struct arrival *but)
@@ -93,7 +87,7 @@ static void late_all(const struct meeting *m, struct wait *w)
 		const struct arrival *other = a->host == most->host ? next : most;
 
 		w[i].late_ns = late_ns(m, i);
-		w[i].error_ns = other ? bound(a, other) : 0;
+		w[i].error_ns = other ? arrival_bound(a, other) : 0;
 	}
 }
 
@@ -127,7 +121,7 @@ static size_t late_find(const struct meeting *m, const struct wait *w)
 	if (before == WAIT_NOBODY)
 		return w[last].late_ns > w[last].error_ns ? last : WAIT_NOBODY;
 	return (double)(m->arrivals[last].start_ns - m->arrivals[before].start_ns) >
-			       bound(&m->arrivals[last], &m->arrivals[before])
+			       arrival_bound(&m->arrivals[last], &m->arrivals[before])
 		       ? last
 		       : WAIT_NOBODY;
 }
@@ -178,7 +172,7 @@ static void wait_for_cause(const struct meeting *m, size_t i, struct wait *w)
 	b = &m->arrivals[w->cause];
 	until = b->start_ns < a->end_ns ? b->start_ns : a->end_ns;
 	ns = (double)(until - a->start_ns);
-	off = bound(a, b);
+	off = arrival_bound(a, b);
 	w->untold = ns <= off && ns > -off;
 	if (ns > off)
 		w->ns = ns;
@@ -192,7 +186,7 @@ struct meeting_waits wait_find(const struct meeting *m, struct wait *w)
 	struct meeting_waits all = {
 		.kind = m->mixed ? WAIT_NONE : wait_kind(m->op, m->key.root >= 0),
 		.spread_ns = (double)(last->start_ns - first->start_ns),
-		.error_ns = bound(first, last),
+		.error_ns = arrival_bound(first, last),
 	};
 	int64_t end = last->start_ns;
 

@@ -187,7 +187,10 @@ int evspace_collective(const struct evspace_client *c, const struct evspace_even
 		.reduction = s.reduction,
 		.type = s.type,
 		.type_bytes = s.type_bytes,
-		.size = m ? m->size : 0,
+		.size = s.tasks ? s.tasks
+			: m	? m->size
+				: 0,
+		.here = s.here,
 	};
 	return 1;
 }
@@ -343,6 +346,7 @@ int evspace_meeting(struct evspace_client *c, struct evspace_meeting *meeting)
 {
 	const struct meet *record = client_record(c, RUN_MEETS);
 	const struct name_comm *comm;
+	struct signature s;
 	struct meet m;
 
 	if (!record)
@@ -350,17 +354,20 @@ int evspace_meeting(struct evspace_client *c, struct evspace_meeting *meeting)
 	m = *record;
 	meet_to_ns(&m, &c->part.clock);
 	comm = names_comm_find(c->names, m.comm);
+	s = signature_of(&(struct tuple){.op = m.op, .peer = m.signature});
 	*meeting = (struct evspace_meeting){
 		.name = client_name(c, c->at_run.run->element, NULL),
 		.comm = m.comm,
 		.number = m.number,
 		.count = m.count,
-		.size = comm ? comm->size : 0,
+		.size = s.tasks ? s.tasks
+			: comm	? comm->size
+				: 0,
 		.op = op_name(m.op),
 		.op_number = m.op,
 		.magnitude = m.magnitude,
 		.mixed = m.flags & MEET_MIXED ? 1 : 0,
-		.root = signature_of(&(struct tuple){.op = m.op, .peer = m.signature}).root,
+		.root = s.root,
 		.start_ns = (int64_t)m.start,
 		.before_ns = (int64_t)m.before,
 		.last_ns = (int64_t)m.last,

@@ -15,11 +15,14 @@ struct evspace_event;
 
 /** What the call of a collective says beside its event. */
 struct evspace_collective {
-	int32_t root;	       /* rank in the communicator; -1: none, or not known */
+	int32_t root;	       /* rank in the communicator, instance in the group of PVM; -1:
+				* none, or not known */
 	const char *reduction; /* "MPI_SUM", "own" if the program has made it; NULL: none */
 	const char *type;      /* "MPI_INT", "made" by the program; NULL: none, or several */
 	uint32_t type_bytes;   /* size of the datatype; 0: not known */
-	uint32_t size;	       /* members of the communicator; 0: not known */
+	uint32_t size;	       /* members of the communicator, or as many as pvm_barrier waits
+				* for; 0: not known */
+	int here;	       /* of PVM: 1 if this call is the root's own */
 };
 
 /** Get that of @event. Returns 1, or 0 if it is no collective. */
@@ -35,10 +38,10 @@ struct evspace_meeting {
 	uint32_t size;	/* members of the communicator; 0: not known */
 	const char *op;
 	uint16_t op_number;
-	uint16_t magnitude; /* no member had 2^magnitude bytes */
-	int mixed;	    /* members called different operations; op is one of them */
-	int32_t root;	    /* rank in the communicator; -1: none, or not known, or they differ */
-	int64_t start_ns;   /* first start */
+	uint16_t magnitude;	     /* no member had 2^magnitude bytes */
+	int mixed;		     /* members called different operations; op is one of them */
+	int32_t root;		     /* as in a call; -1: none, or not known, or they differ */
+	int64_t start_ns;	     /* first start */
 	int64_t before_ns, last_ns;  /* the last start but one, and the last; of one member its */
 	int64_t end_ns, last_end_ns; /* first and last end */
 	uint64_t waited_ns;	     /* sum of the times from each start to the last one */

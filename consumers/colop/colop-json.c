@@ -142,17 +142,19 @@ static void json_messages(const struct colop *c)
 static void json_summary(const struct colop *c)
 {
 	const struct meetings_counts *n = colop_counts(c);
+	const struct arrivals_counts out = colop_left_out(c);
 	struct evspace_counts counts;
 
 	evspace_counts(c->follow.client, &counts);
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type",
-			     "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+			     "type", "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
 			     json_count(n->n[MEETING_BEFORE]), "lost",
 			     json_count(n->n[MEETING_LOST]), "absent",
 			     json_count(n->n[MEETING_ABSENT]), "crowded",
 			     json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
-			     "unnumbered", json_count(c->left_out), "strays", json_count(n->strays),
-			     "refused", json_count(n->refused), "left_out",
+			     "unnumbered", json_count(out.unnumbered + c->grouped), "parted",
+			     json_count(out.parted), "strays", json_count(n->strays), "refused",
+			     json_count(n->refused), "left_out",
 			     json_count(lateness_left_out(c->lateness)), "tuples_lost",
 			     json_count(counts.lost), "unaccounted", json_count(counts.unaccounted),
 			     "received_bytes", json_count(counts.received_bytes)),

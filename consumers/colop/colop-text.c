@@ -255,6 +255,19 @@ void colop_show(const struct colop *c, FILE *out)
 
 /* ---- what became of all ---- */
 
+struct arrivals_counts colop_left_out(const struct colop *c)
+{
+	struct arrivals_counts out = {0};
+	struct evspace_counts n;
+
+	if (!c->reduced)
+		return *arrivals_counts(c->arrivals);
+	/* joined records do not tell */
+	evspace_counts(c->follow.client, &n);
+	out.unnumbered = n.filtered - evspace_sampled(c->follow.client);
+	return out;
+}
+
 static void account_write(FILE *line, const void *arg)
 {
 	static const char *const gaps[MEETING_GAPS] = {
@@ -265,6 +278,7 @@ static void account_write(FILE *line, const void *arg)
 	};
 	const struct colop *c = arg;
 	const struct meetings_counts *n = colop_counts(c);
+	const struct arrivals_counts out = colop_left_out(c);
 	uint64_t others = n->strays + n->refused + lateness_left_out(c->lateness);
 	char text[UNIT_TEXT];
 
@@ -277,9 +291,15 @@ static void account_write(FILE *line, const void *arg)
 	if (n->mixed)
 		fprintf(line, ", %s in which ranks CALL DIFFERENT ONES",
 			unit_count(text, n->mixed));
-	if (c->left_out)
-		fprintf(line, ", %s event%s without a valid number", unit_count(text, c->left_out),
-			plural(c->left_out, "s"));
+	if (out.unnumbered)
+		fprintf(line, ", %s event%s without a valid number",
+			unit_count(text, out.unnumbered), plural(out.unnumbered, "s"));
+	if (out.parted)
+		fprintf(line, ", %s event%s of barriers for some of a group alone",
+			unit_count(text, out.parted), plural(out.parted, "s"));
+	if (c->grouped)
+		fprintf(line, ", %s event%s of groups of PVM, which are not joined on the way",
+			unit_count(text, c->grouped), plural(c->grouped, "s"));
 	if (others)
 		fprintf(line, ", %s event%s too late or too many", unit_count(text, others),
 			plural(others, "s"));

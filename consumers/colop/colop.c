@@ -13,7 +13,6 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
-#include "tree/data/op.h"
 
 static const char colop_help[] =
 	"usage: evspace colop [options]\n"
@@ -189,53 +188,11 @@ static size_t members(void *arg, uint32_t comm, int32_t *list, size_t room)
 	return evspace_members(arg, comm, list, room);
 }
 
-/* Is it the event of a collective, with a number that all members have? */
-static bool is_joined(struct colop *c, const struct evspace_event *ev)
-{
-	if (!op_is_collective(ev->op_number) || !ev->end_ns || !ev->comm ||
-	    ev->flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION | EVSPACE_GONE))
-		return false;
-	if (ev->flags & (EVSPACE_UNNUMBERED | EVSPACE_FAILED)) {
-		c->left_out++;
-		return false;
-	}
-	return true;
-}
-
-static void take_event(struct colop *c, const struct evspace_event *ev)
-{
-	const struct attendance_entry *who = attendance_find(c->attendance, ev->name, ev->rank);
-	struct evspace_collective call = {.root = -1};
-	struct meeting_key key = {.comm = ev->comm, .number = ev->seq_or_tag};
-	struct arrival a = {
-		.start_ns = ev->start_ns,
-		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
-		.error_ns = ev->error_ns,
-		.bytes = ev->bytes,
-		.process = who->process,
-		.host = who->host,
-		.site = who->site,
-		.op = ev->op_number,
-	};
-
-	(void)evspace_collective(c->follow.client, ev, &call);
-	key.root = call.root;
-	key.size = call.size;
-	a.place = attendance_place(c->attendance, ev->comm, ev->rank, members, c->follow.client);
-	meetings_add(c->meetings, &key, &a);
-}
-
 /* All events of a wave; returns whether there were any. */
 static bool take_events(struct colop *c)
 {
-	struct evspace_event ev;
-	bool any = false;
+	bool any = arrivals_take(c->arrivals, c->follow.client);
 
-	for (; evspace_event(c->follow.client, &ev); any = true) {
-		if (is_joined(c, &ev))
-			take_event(c, &ev);
-	}
-	meetings_turn(c->meetings);
 	if (c->messages)
 		messages_take(c->messages, c->follow.client);
 	return any;
@@ -294,6 +251,8 @@ static void begin(struct colop *c)
 		c->sums = reduced_new(c);
 	else
 		c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
+	if (c->meetings)
+		c->arrivals = arrivals_new(c->attendance, c->meetings);
 	if (c->with_messages)
 		c->messages = messages_new(c->attendance);
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
@@ -334,12 +293,6 @@ static int tell_instance(const struct colop *c)
 
 static void tell(struct colop *c)
 {
-	struct evspace_counts n;
-
-	/* joined records do not tell what was left out */
-	evspace_counts(c->follow.client, &n);
-	if (c->reduced)
-		c->left_out = n.filtered - evspace_sampled(c->follow.client);
 	if (c->follow.common.json) {
 		colop_json_end(c);
 		return;
@@ -351,6 +304,7 @@ static void tell(struct colop *c)
 static void end(struct colop *c)
 {
 	options_close(&c->follow.common, c->follow.client);
+	arrivals_free(c->arrivals);
 	meetings_free(c->meetings);
 	meeting_sums_free(c->sums);
 	messages_free(c->messages);

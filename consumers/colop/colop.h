@@ -4,6 +4,7 @@
 #define EVSPACE_COLOP_H
 
 #include "consumers/analysis/lateness.h"
+#include "consumers/colop/arrivals.h"
 #include "consumers/colop/attendance.h"
 #include "consumers/colop/instance.h"
 #include "consumers/colop/messages.h"
@@ -20,7 +21,9 @@ struct colop {
 	unsigned top;
 	struct attendance *attendance;
 	struct meetings *meetings;
+	struct arrivals *arrivals; /* at these */
 	struct meeting_sums *sums; /* instead, if reduced */
+	uint64_t grouped;	   /* events of groups of PVM, which are not joined then */
 	struct messages *messages; /* NULL: not wanted */
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */
@@ -28,7 +31,6 @@ struct colop {
 	uint64_t all_once;
 	const char *plot;	  /* file for its picture; NULL: none */
 	struct instance instance; /* the one to show, and nothing else; or none */
-	uint64_t left_out;	  /* tuples of collectives without a number, or that failed */
 	uint64_t drawn_ns;
 	bool redraw;
 };
@@ -38,6 +40,9 @@ static inline const struct meetings_counts *colop_counts(const struct colop *col
 {
 	return colop->reduced ? meeting_sums_counts(colop->sums) : meetings_counts(colop->meetings);
 }
+
+/** Events of collectives that are in no operation (arrivals.h). */
+struct arrivals_counts colop_left_out(const struct colop *colop);
 
 /** Of --reduced: what it joins, and take what is in a wave; returns whether anything was.
  * (reduced.c) */

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "consumers/client/evspace-client.h"
+#include "consumers/colop/arrivals.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op-table.h"
@@ -13,6 +13,9 @@
 
 /* Most sides of messages that are open: 100 MB. */
 #define SIDES_MOST 500000u
+
+/* Messages of PVM, by what is no communicator: those to a group are received as all others are. */
+#define ALL_TASKS 0u
 
 /* An element: which tuple comes next. */
 struct letterbox {
@@ -33,6 +36,8 @@ struct messages {
 	struct message_flows *flows;
 	struct letterbox *boxes;
 	struct wait_call *calls; /* of the wave */
+	uint32_t tasks; /* the communicator of all tasks of PVM, which messages to groups do not
+			   have */
 	size_t n_calls;
 };
 
@@ -41,7 +46,7 @@ static void take(void *arg, const struct message_key *key, const struct message_
 {
 	struct messages *m = arg;
 
-	message_flows_add(m->flows, key->comm, sent, received);
+	message_flows_add(m->flows, key->comm == ALL_TASKS ? m->tasks : key->comm, sent, received);
 }
 
 struct messages *messages_new(struct attendance *attendance)
@@ -132,7 +137,7 @@ static bool sends_and_waits(uint16_t op)
 static void received_since(const struct messages *m, const struct evspace_event *ev,
 			   struct message_side *side)
 {
-	const struct wait_call key = {side->process, ev->end_ns, 0}, *call;
+	const struct wait_call key = {side->at.process, ev->end_ns, 0}, *call;
 
 	side->waits = true;
 	side->since_ns = ev->start_ns;
@@ -145,28 +150,57 @@ static void received_since(const struct messages *m, const struct evspace_event 
 		side->since_ns = call->start_ns;
 }
 
-static void take_event(struct messages *m, const struct evspace_event *ev)
+/* To each member of its group but itself, as they are known. */
+static void sent_to_group(struct messages *m, const struct evspace_client *client,
+			  const struct evspace_event *ev, const struct message_side *side)
+{
+	size_t n = evspace_members(client, ev->comm, NULL, 0);
+	int32_t *to = memory_new(n + 1, sizeof(*to));
+
+	n = evspace_members(client, ev->comm, to, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct message_key key = {ALL_TASKS, ev->seq_or_tag, ev->rank, to[i]};
+
+		if (to[i] != ev->rank)
+			message_match_add(m->match, &key, false, side);
+	}
+	free(to);
+}
+
+/* Is it one of PVM's that sends to several tasks, so that all is done? */
+static bool sent_to_several(struct messages *m, const struct evspace_client *client,
+			    const struct evspace_event *ev, const struct message_side *side)
+{
+	if (ev->op_number != OP_PVM_BCAST && ev->op_number != OP_PVM_MCAST)
+		return false;
+	if (ev->flags & EVSPACE_FAILED)
+		return true;
+	if (ev->op_number == OP_PVM_BCAST)
+		sent_to_group(m, client, ev, side);
+	else
+		message_match_untold(m->match, ALL_TASKS, ev->seq_or_tag, ev->rank);
+	return true;
+}
+
+static void take_event(struct messages *m, const struct evspace_client *client,
+		       const struct evspace_event *ev)
 {
 	const struct tuple t = {.op = ev->op_number, .peer = ev->peer, .flags = ev->flags};
-	const enum message what = message_between(&t);
+	const bool pvm = op_is_pvm(ev->op_number);
+	const enum message what = pvm ? message_of(&t) : message_between(&t);
 	const struct attendance_entry *who = attendance_find(m->attendance, ev->name, ev->rank);
-	struct message_key key = {ev->comm, ev->seq_or_tag, ev->rank, ev->peer};
-	struct message_side side = {
-		.start_ns = ev->start_ns,
-		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
-		.error_ns = ev->error_ns,
-		.bytes = ev->bytes,
-		.process = who->process,
-		.host = who->host,
-		.site = who->site,
-		.op = ev->op_number,
-		.waits = sends_and_waits(ev->op_number),
-	};
+	struct message_key key = {pvm ? ALL_TASKS : ev->comm, ev->seq_or_tag, ev->rank, ev->peer};
+	struct message_side side = {.at = arrival_of(ev, who),
+				    .waits = sends_and_waits(ev->op_number)};
 
 	if (has_hole(m, who, ev->number))
 		message_match_lost(m->match, ev->rank);
+	if (sent_to_several(m, client, ev, &side))
+		return;
 	if (what == MESSAGE_NONE || ev->rank < 0 || ev->peer < 0 || !ev->comm)
 		return;
+	if (pvm)
+		m->tasks = ev->comm;
 	if (what == MESSAGE_RECEIVED) {
 		key.from = ev->peer;
 		key.to = ev->rank;
@@ -187,7 +221,7 @@ void messages_take(struct messages *m, struct evspace_client *client)
 
 		if (!(ev.flags & (EVSPACE_RUNNING | EVSPACE_GONE)) &&
 		    (completes || op_channel(ev.op_number) == CHANNEL_P2P))
-			take_event(m, &ev);
+			take_event(m, client, &ev);
 	}
 	message_match_turn(m->match);
 }

@@ -4,6 +4,7 @@
 #include "consumers/colop/colop.h"
 
 #include "consumers/client/evspace-call.h"
+#include "tree/data/op.h"
 
 /* Most that are open: 25 MB. */
 #define OPEN_MOST 100000u
@@ -58,8 +59,13 @@ bool reduced_take(struct colop *c, attendance_members *members)
 	struct evspace_meeting m;
 	bool any = false;
 
-	for (; evspace_meeting(c->follow.client, &m); any = true)
-		take_piece(c, &m, members);
+	for (; evspace_meeting(c->follow.client, &m); any = true) {
+		/* the tree knows them by what each task has counted (analysis/group-number.h) */
+		if (op_is_pvm(m.op_number))
+			c->grouped += m.count;
+		else
+			take_piece(c, &m, members);
+	}
 	meeting_sums_turn(c->sums);
 	return any;
 }

@@ -128,7 +128,7 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 		.flags = ev->flags,
 	};
 	if (evspace_collective(client, ev, &collective))
-		to.root = collective.root;
+		to.root = op_is_pvm(ev->op_number) ? -1 : collective.root;
 	comm_note(t, client, ev->comm);
 	t->events++;
 	t->ops[to.op] = true;

@@ -141,7 +141,7 @@ CLEANFILES += evspace-pvm.pc
 
 # Test programs, and a bed of hosts for them.
 check_PROGRAMS += \
-	tests/apps/pvm_again tests/apps/pvm_calls tests/apps/pvm_figure5 tests/apps/pvm_stuck tests/apps/pvm_twice
+	tests/apps/pvm_again tests/apps/pvm_calls tests/apps/pvm_figure5 tests/apps/pvm_groups tests/apps/pvm_stuck tests/apps/pvm_twice
 tests_apps_pvm_calls_SOURCES = \
 	tests/apps/pvm_calls.c tests/apps/pvm_calls.h \
 	tests/apps/pvm_calls_groups.c \
@@ -158,6 +158,9 @@ tests_apps_pvm_again_LDADD = $(PVM_LIBS)
 tests_apps_pvm_figure5_LDFLAGS = -no-install
 tests_apps_pvm_figure5_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_apps_pvm_figure5_LDADD = -lgpvm3 $(PVM_LIBS)
+tests_apps_pvm_groups_LDFLAGS = -no-install
+tests_apps_pvm_groups_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
+tests_apps_pvm_groups_LDADD = -lgpvm3 $(PVM_LIBS)
 tests_apps_pvm_stuck_LDFLAGS = -no-install
 tests_apps_pvm_stuck_CFLAGS = -std=gnu11 $(WARN_CFLAGS)
 tests_apps_pvm_stuck_LDADD = -lgpvm3 $(PVM_LIBS)

@@ -8,11 +8,15 @@
 static const char about[] =
 	"How right is what is said of collective operations?\n"
 	"\n"
+	"  planted      ranks that are late as planned in operations of 16 ranks: how many are\n"
+	"               found, and who else is named\n"
 	"  clock        hosts whose clocks are seconds apart, drift by 200 ppm, are slewed and\n"
 	"               step: the share of events whose time is within its bound, and the\n"
 	"               median bound with one connection between two clocks, and with two\n"
 	"  price        how much longer the small wind tunnel takes with live analysis, by\n"
 	"               pairs of runs with it and without anything\n"
+	"  allreduce    over two clusters 5 ms apart: along the pathmap's tree, by the best\n"
+	"               algorithm of Open MPI, and by the one that it chooses (as root)\n"
 	"  element      what a write to an element of a program takes\n";
 
 static const struct {
@@ -20,8 +24,8 @@ static const struct {
 	colop_case *run;
 	unsigned shorter; /* its measurements, of which there are as many more */
 } cases[] = {
-	{"clock", colop_clock, 1},
-	{"price", colop_price, 15},
+	{"planted", colop_planted, 1}, {"clock", colop_clock, 1},
+	{"price", colop_price, 15},    {"allreduce", colop_allreduce, 1},
 	{"element", colop_element, 1},
 };
 

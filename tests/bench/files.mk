@@ -60,7 +60,7 @@ tests_bench_instructions_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_instructions_LDADD = $(EVSPACE_LIBS)
 
 tests_bench_colop_SOURCES = tests/bench/colop.c tests/bench/colop.h tests/bench/colop-clock.c \
-	tests/bench/colop-element.c tests/bench/colop-price.c $(bench_sources) \
+	tests/bench/colop-price.c tests/bench/colop-said.c $(bench_sources) \
 	tests/stamps.c tests/stamps.h
 tests_bench_colop_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_colop_LDADD = $(EVSPACE_LIBS) -lm

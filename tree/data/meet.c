@@ -3,6 +3,7 @@
 #include "tree/data/meet.h"
 
 #include "tree/data/op.h"
+#include "tree/data/signature.h"
 
 #define MAGNITUDE_MOST 64u
 
@@ -25,7 +26,7 @@ bool meet_take(struct meet *meet, const struct tuple *t, uint32_t who)
 		.number = t->seq_or_tag,
 		.count = 1,
 		.who = who,
-		.signature = t->peer,
+		.signature = signature_common(t),
 		.op = t->op,
 	};
 	for (uint64_t left = t->bytes; left; left >>= 1)

@@ -158,11 +158,21 @@ function shape_format(    real_call)
 	end()
 }
 
+# What its arguments say (tree/data/signature.h).
+function signature()
+{
+	if (channel != "COLLECTIVE")
+		return "TUPLE_NO_PEER"
+	if (args ~ /int root(,|$)/)
+		return "signature_instances(root, at->instance, type)"
+	return "signature_tasks(count)"
+}
+
 function shape_collect()
 {
 	line("number = pvm_number(caller, at);")
 	enter()
-	begin("TUPLE_NO_PEER", "number", trait_or("bytes", "0"))
+	begin(signature(), "number", trait_or("bytes", "0"))
 	call()
 	end()
 }
@@ -174,7 +184,7 @@ function shape_join()
 	call()
 	end()
 	line("if (rc >= 0 && pvm_process.task)")
-	line("\tpvm_group_join(at, pvm_process.tid);")
+	line("\tpvm_group_join(at, pvm_process.tid, rc);")
 }
 
 function shape_exit()
@@ -268,6 +278,7 @@ BEGIN {
 	print "/* Generated from tree/data/ops.tab by node-agent/collect/gen/pvm.awk. */"
 	print "#include \"node-agent/collect/pvm/pvm-calls.h\""
 	print "#include \"tree/data/op-table.h\""
+	print "#include \"tree/data/signature.h\""
 	print "\n#pragma GCC visibility push(default)"
 }
 

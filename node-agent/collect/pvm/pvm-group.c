@@ -10,7 +10,7 @@
 struct pvm_group pvm_world;
 
 static struct pvm_group groups[GROUPS];
-static struct pvm_group unknown;
+static struct pvm_group unknown = {.instance = -1};
 
 uint32_t pvm_group_hash(const char *name)
 {
@@ -36,6 +36,7 @@ struct pvm_group *pvm_group_at(const char *name)
 			return group;
 		if (group->classes.comm == 0) {
 			collect_classes_init(&group->classes, id);
+			group->instance = -1;
 			return group;
 		}
 	}
@@ -56,8 +57,9 @@ static void member_record(const struct pvm_group *group, uint32_t parent, int32_
 	segment_comm_add(s, group->classes.comm, parent, 1, members);
 }
 
-void pvm_group_join(struct pvm_group *group, int32_t tid)
+void pvm_group_join(struct pvm_group *group, int32_t tid, int instance)
 {
+	group->instance = instance;
 	group->collectives = 1; /* the joining itself was number 0 */
 	if (group->classes.comm)
 		member_record(group, pvm_world.classes.comm, tid);
@@ -71,6 +73,7 @@ void pvm_group_init(uint32_t world, int32_t tid)
 	for (uint32_t i = 0; i < GROUPS; i++) {
 		collect_classes_init(&groups[i].classes, groups[i].classes.comm);
 		groups[i].collectives = 0;
+		groups[i].instance = -1;
 	}
 	collect_classes_init(&unknown.classes, 0);
 	collect_classes_init(&pvm_world.classes, world);

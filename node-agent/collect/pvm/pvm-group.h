@@ -11,6 +11,7 @@
 struct pvm_group {
 	struct collect_classes classes; /* comm: its id, the same in all tasks */
 	uint32_t collectives; /* number of the next one, counted by this task since it joined */
+	int instance;	      /* of this task in it; -1: it is no member */
 };
 
 /** All tasks of the run. */
@@ -25,8 +26,8 @@ static inline uint32_t pvm_group_next(struct pvm_group *group)
 	return group->collectives++;
 }
 
-/** Record that this task (@tid) has become a member, and restart its count. */
-void pvm_group_join(struct pvm_group *group, int32_t tid);
+/** Record that this task (@tid) has become a member, by @instance, and restart its count. */
+void pvm_group_join(struct pvm_group *group, int32_t tid, int instance);
 
 /** The process has become the task @tid of the run with the id @world: drop all groups. */
 void pvm_group_init(uint32_t world, int32_t tid);

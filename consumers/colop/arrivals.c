@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Takes the events of collectives to their meetings, by communicator and number; of PVM by group
+ * and the number that all members have. */
+#include "consumers/colop/arrivals.h"
+
+#include <stdlib.h>
+
+#include "consumers/analysis/group-number.h"
+#include "consumers/client/evspace-call.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/op-table.h"
+#include "tree/data/op.h"
+
+/* Most members of groups of PVM (8 MB). */
+#define MEMBERS_MOST (1u << 16)
+
+struct arrivals {
+	struct attendance *attendance;
+	struct meetings *meetings;
+	struct group_numbers *numbers;
+	struct arrivals_counts counts;
+};
+
+struct arrivals *arrivals_new(struct attendance *attendance, struct meetings *meetings)
+{
+	struct arrivals *a = memory_new(1, sizeof(*a));
+
+	a->attendance = attendance;
+	a->meetings = meetings;
+	a->numbers = group_numbers_new(MEMBERS_MOST);
+	return a;
+}
+
+void arrivals_free(struct arrivals *a)
+{
+	if (!a)
+		return;
+	group_numbers_free(a->numbers);
+	free(a);
+}
+
+struct arrival arrival_of(const struct evspace_event *ev, const struct attendance_entry *who)
+{
+	return (struct arrival){
+		.start_ns = ev->start_ns,
+		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
+		.error_ns = ev->error_ns,
+		.bytes = ev->bytes,
+		.process = who->process,
+		.host = who->host,
+		.site = who->site,
+		.place = -1,
+		.op = ev->op_number,
+	};
+}
+
+static size_t members(void *arg, uint32_t comm, int32_t *list, size_t room)
+{
+	return evspace_members(arg, comm, list, room);
+}
+
+/* Is it the event of a collective, with a number that all members have? */
+static bool is_joined(struct arrivals *a, const struct evspace_event *ev)
+{
+	if (!op_is_collective(ev->op_number) || !ev->end_ns || !ev->comm ||
+	    ev->flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION | EVSPACE_GONE))
+		return false;
+	if (ev->flags & (EVSPACE_UNNUMBERED | EVSPACE_FAILED)) {
+		a->counts.unnumbered++;
+		return false;
+	}
+	return true;
+}
+
+/* Of PVM. Members of groups come and go, and each knows only itself by its instance: so a place is
+ * just the process. Returns whether it belongs to a meeting. */
+static bool group_key(struct arrivals *a, const struct evspace_collective *call, uint32_t size,
+		      struct meeting_key *key, struct arrival *to)
+{
+	const struct group_call of = {
+		.group = key->comm,
+		.process = to->process,
+		.number = key->number,
+		.tasks = to->op == OP_PVM_BARRIER && call->size != size ? call->size : 0,
+		.size = size,
+	};
+	enum group_numbered what = group_number(a->numbers, &of, &key->number);
+
+	to->place = (int32_t)to->process;
+	key->root = call->here ? to->place : -1;
+	key->grows = true;
+	a->counts.parted += what == GROUP_PARTED;
+	a->counts.unnumbered += what == GROUP_UNKNOWN || what == GROUP_CROWDED;
+	return what == GROUP_NUMBERED;
+}
+
+static void take_event(struct arrivals *a, struct evspace_client *client,
+		       const struct evspace_event *ev)
+{
+	const struct attendance_entry *who = attendance_find(a->attendance, ev->name, ev->rank);
+	struct evspace_collective call = {.root = -1};
+	struct meeting_key key = {.comm = ev->comm, .number = ev->seq_or_tag};
+	struct arrival to = arrival_of(ev, who);
+
+	(void)evspace_collective(client, ev, &call);
+	key.root = call.root;
+	key.size = call.size;
+	if (!op_is_pvm(ev->op_number))
+		to.place = attendance_place(a->attendance, ev->comm, ev->rank, members, client);
+	else if (!group_key(a, &call, (uint32_t)evspace_members(client, ev->comm, NULL, 0), &key,
+			    &to))
+		return;
+	meetings_add(a->meetings, &key, &to);
+}
+
+bool arrivals_take(struct arrivals *a, struct evspace_client *client)
+{
+	struct evspace_event ev;
+	bool any = false;
+
+	for (; evspace_event(client, &ev); any = true) {
+		if (is_joined(a, &ev))
+			take_event(a, client, &ev);
+	}
+	meetings_turn(a->meetings);
+	return any;
+}
+
+const struct arrivals_counts *arrivals_counts(const struct arrivals *a)
+{
+	return &a->counts;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrivals: events of calls as parts of collective operations, and of messages. */
+#ifndef EVSPACE_ARRIVALS_H
+#define EVSPACE_ARRIVALS_H
+
+#include "consumers/analysis/meeting.h"
+#include "consumers/client/evspace-client.h"
+#include "consumers/colop/attendance.h"
+
+/** The part that @ev, of @who, was in what all take part in. Its place is not known. */
+struct arrival arrival_of(const struct evspace_event *ev, const struct attendance_entry *who);
+
+/** Events that are in no operation. */
+struct arrivals_counts {
+	uint64_t unnumbered; /* without a number that all members have, or failed */
+	uint64_t parted;     /* of pvm_barrier for some of a group alone */
+};
+
+struct arrivals;
+
+/** @attendance and @meetings are borrowed. */
+struct arrivals *arrivals_new(struct attendance *attendance, struct meetings *meetings);
+void arrivals_free(struct arrivals *arrivals);
+
+/** Take all events of the wave of @client to their meetings. Returns whether there were any. */
+bool arrivals_take(struct arrivals *arrivals, struct evspace_client *client);
+
+const struct arrivals_counts *arrivals_counts(const struct arrivals *arrivals);
+
+#endif
