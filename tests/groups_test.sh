@@ -57,6 +57,7 @@ all_are_joined() {
 	colop --json || return
 	[ "$(field whole <"$tap_dir/out")" = $((1 + rounds * 10)) ] && [ "$(field mixed <"$tap_dir/out")" = 0 ] &&
 		[ "$(field parted <"$tap_dir/out")" = $((2 * alone)) ] || { tail -n 1 "$tap_dir/out"; return 1; }
+	class pvm_reduce >/dev/null
 	for op in pvm_reduce pvm_gather pvm_scatter pvm_barrier; do
 		[ "$(class $op | field operations)" = $rounds ] && [ "$(class $op | field members)" = $tasks.0 ] ||
 			{ echo "$op: not $rounds"; class $op; return 1; }
