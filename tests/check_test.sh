@@ -58,7 +58,9 @@ project_make() {
 		'while [ -e "$top_srcdir/hold" ]; do sleep 0.1; done' 'tap_case "b" true' tap_done >tests/b_test.sh
 	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "low" test "$(nice)" -ge 10' tap_done >tests/idle_test.sh
 	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "dear" true' tap_done >tests/dear_test.sh
-	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "bad" test ! -e "$top_srcdir/bad"' tap_done >tests/lone_test.sh
+	# bad fails always, once only the first time
+	printf '%s\n' '. "$top_srcdir/tests/tap.sh"' 'tap_case "bad" test ! -e "$top_srcdir/bad"' \
+		'rm "$top_srcdir/once" 2>/dev/null; tap_case "once" test $? -ne 0' tap_done >tests/lone_test.sh
 }
 
 # The package is offered by a folder, and apt knows no other place.
@@ -98,7 +100,7 @@ built_before() {
 in_order() {
 	says '^== \[0 of 4\] tests/(a|b|idle)_test.sh begins; about [0-9]+ (s|min) left$' \
 		'^== \[[12] of 4\] tests/a_test.sh: 2 passed, [0-9]+ s; about ' \
-		'^== \[4 of 4\] tests/lone_test.sh: 1 passed, [0-9]+ s; all have ended$' '^5 passed, 0 failed$' &&
+		'^== \[4 of 4\] tests/lone_test.sh: 2 passed, [0-9]+ s; all have ended$' '^6 passed, 0 failed$' &&
 		[ "$(wc -l <"$project/build/durations")" -eq 4 ]
 }
 
@@ -139,13 +141,18 @@ tap_case "a build from before a package came" built_before
 tap_case "check installs it, and configures again, with the same options: nothing is skipped" \
 	eval 'check 0 && says "installing Debian packages.*: evspace-trial" "configure in build/ again" && ! says " skipped" >/dev/null'
 tap_case "a line when each begins and ends, how many of how many, time left" in_order
-tap_case "... and is not done again" eval 'check 0 && ! says "configure in" >/dev/null && says "^5 passed, 0 failed"'
+tap_case "... and is not done again" eval 'check 0 && ! says "configure in" >/dev/null && says "^6 passed, 0 failed"'
 tap_case "with --all what is dear is tested, too" \
-	eval 'check 0 --all && says "^== \[.* of 5\] tests/dear_test.sh: 1 passed" "^6 passed, 0 failed"'
+	eval 'check 0 --all && says "^== \[.* of 5\] tests/dear_test.sh: 1 passed" "^7 passed, 0 failed"'
 touch bad
 tap_case "what fails is named at once, with the log, and shown" eval 'check 1 && says "^   FAIL: tests/lone_test.sh 1 - bad" \
-	"lone_test.sh: FAILED, 1 of 1: see .*lone_test.log" "^not ok 1 - bad" "^4 passed, 1 failed"'
+	"lone_test.sh: FAILED, 1 of 2: see .*lone_test.log" "^not ok 1 - bad" "^5 passed, 1 failed"'
+tap_case "... once more, alone, it fails again" eval 'says "^== once more, alone: tests/lone_test.sh$" &&
+	! says "passed alone" >/dev/null'
 rm bad
+touch once
+tap_case "what passes alone is named, and has not failed" eval 'check 0 && says "^   FAIL: tests/lone_test.sh 2 - once" \
+	"^== failed beside others .*, passed alone: tests/lone_test.sh$" "^6 passed, 0 failed"'
 sed -i 's/^progress_quiet_s=.*/progress_quiet_s=2/; s/read -rt 30/read -rt 1/' deploy/*.sh
 tap_case "on a terminal: what still runs is said; Ctrl-C" on_terminal
 tap_case "... ends all" nothing_runs

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The levers that change what looking costs: one table, of what each costs and gives. */
+/* The levers that change what looking costs, and how far each goes. */
 #ifndef EVSPACE_LEVERS_H
 #define EVSPACE_LEVERS_H
 
@@ -8,12 +8,9 @@
 /** In the order in which they are thought of where the budget is too small. */
 enum lever { LEVER_RATE, LEVER_WINDOW, LEVER_URGENCY, LEVER_ONE_IN, LEVER_CLASSES, LEVER_COUNT };
 
-/** One of them. */
+/** How far one of them goes. */
 struct lever_row {
-	const char *name;
-	const char *costs, *gives; /* of a move that spends less */
-	const char *how;	   /* whose move it is, or the command that makes it */
-	double least, most;
+	double least, most; /* waves a second, waves, 1 for idle, 1 in n, 1 for counted */
 };
 
 extern const struct lever_row lever_rows[LEVER_COUNT];
