@@ -137,7 +137,7 @@ script_tests = \
 	tests/certs_test.sh tests/define_test.sh \
 	tests/chaos_test.sh \
 	tests/check_test.sh \
-	tests/archive_test.sh tests/mir_test.sh tests/mir_hosts_test.sh tests/mir_listen_test.sh tests/mir_https_test.sh tests/mir_code_test.sh tests/mir_sir_test.sh tests/export_test.sh tests/collect_test.sh tests/colop_test.sh \
+	tests/archive_test.sh tests/mir_test.sh tests/mir_hosts_test.sh tests/mir_listen_test.sh tests/mir_https_test.sh tests/mir_code_test.sh tests/mir_sir_test.sh tests/mir_write_test.sh tests/export_test.sh tests/collect_test.sh tests/colop_test.sh \
 	tests/comms_test.sh \
 	tests/ids_test.sh \
 	tests/merge_test.sh tests/merge_remap_test.sh \
@@ -467,7 +467,7 @@ tests_preload_tool_mpich_la_LIBADD = $(MPICH_LIBS)
 endif
 
 # Black-box tests: the bed of agents, who counts what came of every tuple, a clock that steps.
-EXTRA_DIST += tests/bed.sh tests/hosts-bed.sh
+EXTRA_DIST += tests/bed.sh tests/hosts-bed.sh tests/mir-sir.sh
 check_PROGRAMS += tests/account
 tests_account_CPPFLAGS = $(AM_CPPFLAGS) $(JANSSON_CFLAGS)
 tests_account_LDADD = $(EVSPACE_LIBS) $(JANSSON_LIBS)

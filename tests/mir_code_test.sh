@@ -3,33 +3,10 @@
 # they are.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/mir-sir.sh"
 
-schema=$top_srcdir/consumers/mir/mir.xsd
 flags="-I$top_srcdir -I$top_builddir -I$top_srcdir/node-agent/collect/core -D_GNU_SOURCE"
 cd "$tap_dir" || exit 99
-
-# sir FILE...: the answer is in `answer`, and is valid.
-sir() {
-	local file
-
-	{
-		echo '<sirreq>'
-		for file; do echo "<resource in='file://$file'/>"; done
-		echo '</sirreq>'
-	} | timeout 100 evspace mir - "${options[@]}" >answer 2>err && [ ! -s err ] || { cat err answer; return 1; }
-	xmllint --huge --nonet --noout --schema "$schema" answer 2>xmllint.err || { cat xmllint.err; return 1; }
-}
-
-# regions TYPE [FORMAT]: "NAME LINE LAST" of each, or what FORMAT says, sorted.
-regions() {
-	/usr/bin/python3 - "$@" <<-'EOT' | sort
-		import sys, xml.etree.ElementTree as ET
-		for r in ET.parse('answer').iter('codeRegion'):
-		    p = r.find('position')
-		    if r.get('type') == sys.argv[1]:
-		        print((sys.argv + ['{name} {first} {last}'])[2].format(id=r.get('id'), name=r.get('name'), first=p.get('startLine'), last=p.get('endLine')))
-	EOT
-}
 
 program() {
 	cat >program.c <<-'EOT'

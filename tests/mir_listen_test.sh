@@ -147,6 +147,39 @@ assert time.time() - begun < 4, time.time() - begun
 '
 }
 
+# Five sources are read by what does not end before it is told; four at once, and another tool is answered meanwhile. One that goes
+# takes its process with it.
+sources_hold_up_nobody() {
+	mkdir -p alone && cp "$(command -v evspace)" alone && ln -sfn "$(realpath "$top_builddir/.libs")" alone/.libs && mkfifo gate && echo 'int f(void) { return 1; }' >slow.c || return
+	printf '#!/bin/sh\necho $$ >>"%s/begun"\nread -r line <"%s/gate"\necho "0 1 1 0 25 0 0 f"\n' "$tap_dir" "$tap_dir" >alone/evspace-clang
+	chmod +x alone/evspace-clang && : >begun || return
+	bed_start slow alone/evspace mir --listen "unix:$tap_dir/slow.sock" --run wind
+	bed_until grep -q "ready on unix:$tap_dir/slow.sock" "$bed_dir/slow.err" && socket=$tap_dir/slow.sock tools '
+import os, time
+ask = "<sirreq><resource in=\"file://%s/slow.c\"/></sirreq>" % os.getcwd()
+def begun(): return open("begun").read().split()
+some = [tool() for i in range(5)]
+for one in some:
+    one.say(ask)
+    while some.index(one) < 4 and len(begun()) <= some.index(one): time.sleep(0.01)
+other = tool()
+for i in range(10): assert other.ask("<snapshotreq/>").tag == "snapshot"
+assert len(begun()) == 4, begun()
+some.pop(0).s.close()
+while len(begun()) < 5: time.sleep(0.01)
+def lives(pid):
+    try: return ") Z " not in open("/proc/%s/stat" % pid).read()
+    except FileNotFoundError: return False
+while lives(begun()[0]): time.sleep(0.01)
+assert other.ask("<snapshotreq/>").tag == "snapshot"
+os.write(os.open("gate", os.O_RDWR), b"\n" * 1000)
+for one in some:
+    sir = one.hear()
+    assert sir.tag == "sir" and sir.find("unit/codeRegion").get("name") == "f", ET.tostring(sir)
+' || return
+	bed_kill TERM slow
+}
+
 garbage_is_answered() {
 	tools '
 import random
@@ -192,6 +225,7 @@ tap_case "values come by themselves" values_come_by_themselves
 tap_case "who does not read holds up nobody, and takes no memory" who_does_not_read_holds_up_nobody
 tap_case "who waits for hosts holds up nobody" who_waits_holds_up_nobody
 tap_case "what several wait for, they wait for together" waits_are_shared
+tap_case "sources that take long hold up nobody" sources_hold_up_nobody
 tap_case "garbage is answered" garbage_is_answered
 tap_case "answers are valid by the schema" answers_are_valid
 tap_case "the socket is this user's alone" socket_is_this_users

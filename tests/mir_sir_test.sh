@@ -2,29 +2,14 @@
 # evspace mir: the SIR of executables of C and Fortran has the functions that DWARF, as readelf shows it, and ctags say.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/mir-sir.sh"
 
-schema=$top_srcdir/consumers/mir/mir.xsd
 cd "$tap_dir" || exit 99
+options=()
 
-# sir FILE...: the answer is in `answer`, and is valid.
-sir() {
-	local file
-
-	{
-		echo '<sirreq>'
-		for file; do echo "<resource in='file://$file'/>"; done
-		echo '</sirreq>'
-	} | timeout 100 evspace mir - >answer 2>err && [ ! -s err ] || { cat err answer; return 1; }
-	xmllint --huge --nonet --noout --schema "$schema" answer 2>xmllint.err || { cat xmllint.err; return 1; }
-}
-
-# regions TYPE: "NAME LINE" of each, sorted.
-regions() {
-	/usr/bin/python3 - "$1" <<-'EOF' | sort -u
-		import sys, xml.etree.ElementTree as ET
-		for r in ET.parse('answer').iter('codeRegion'):
-		    if r.get('type') == sys.argv[1]: print(r.get('name'), r.find('position').get('startLine'))
-	EOF
+# named TYPE: "NAME LINE" of each.
+named() {
+	regions "$1" '{name} {first}' | sort -u
 }
 
 # What readelf has of subprograms with code; attributes of abstract ones are looked up.
@@ -48,7 +33,7 @@ by_readelf() {
 }
 
 same_as_readelf() {
-	sir "$1" && regions subprogram >ours && by_readelf "$1" >theirs && { [ "$(wc -l <ours)" -ge "$2" ] || ! wc -l ours; } && diff ours theirs
+	sir "$1" && named subprogram >ours && by_readelf "$1" >theirs && { [ "$(wc -l <ours)" -ge "$2" ] || ! wc -l ours; } && diff ours theirs
 }
 
 compile() {
@@ -81,9 +66,9 @@ compile() {
 
 a_program_by_hand() {
 	compile && sir "$tap_dir/solver" || return
-	[ "$(regions subprogram | tr '\n' ' ')" = 'exchange 8 main 17 ' ] &&
-		[ "$(regions call | tr '\n' ' ')" = 'MPI_Barrier 13 MPI_Bcast 12 MPI_Finalize 21 MPI_Init 19 ' ] &&
-		[ "$(regions inlined)" = 'twice 10' ] &&
+	[ "$(named subprogram | tr '\n' ' ')" = 'exchange 8 main 17 ' ] &&
+		[ "$(named call | tr '\n' ' ')" = 'MPI_Barrier 13 MPI_Bcast 12 MPI_Finalize 21 MPI_Init 19 ' ] &&
+		[ "$(named inlined)" = 'twice 10' ] &&
 		grep -qE '<unit id="([0-9a-f]{8})" name="[^"]*/solver.c">.*<codeRegion id="\1-8" type="subprogram" name="exchange"><position startLine="8" endLine="15"/>' answer &&
 		mpicc -g -O1 -o again solver.c && cp answer before && sir "$tap_dir/again" &&
 		[ "$(grep -o 'id="[0-9a-f]*-8"' answer)" = "$(grep -o 'id="[0-9a-f]*-8"' before)" ]
@@ -91,7 +76,7 @@ a_program_by_hand() {
 
 # The compiler may have left nothing of a small one.
 same_as_ctags() {
-	sir "$top_builddir/tests/apps/windtunnel" && { regions subprogram && regions inlined; } | cut -d' ' -f1 | sort -u >ours &&
+	sir "$top_builddir/tests/apps/windtunnel" && { named subprogram && named inlined; } | cut -d' ' -f1 | sort -u >ours &&
 		ctags -x --c-kinds=f "$top_srcdir/tests/apps/"{windtunnel,lattice}.c | awk '{ print $1 }' | sort -u >theirs &&
 		[ "$(comm -23 theirs ours | wc -l)" -le 2 ] || diff ours theirs
 }
@@ -107,7 +92,7 @@ wrong_ones_are_told() {
 	} >requests
 	timeout 60 evspace mir requests >answer
 	[ $? -eq 1 ] && [ "$(grep -c '^<errors>' answer)" -eq 9 ] && [ "$(grep -c 'compiled with -g' answer)" -eq 4 ] &&
-		[ "$(grep -c 'is not read; write file:///PATH' answer)" -eq 3 ] && grep -q 'written back yet' answer || { cat answer; return 1; }
+		[ "$(grep -c 'is not read; write file:///PATH' answer)" -eq 3 ] && grep -q 'nothing is written back; who started evspace mir says --write' answer || { cat answer; return 1; }
 }
 
 # Bytes of it changed at random: it ends, and what it says is a document.

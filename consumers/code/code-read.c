@@ -16,31 +16,24 @@
 /* How long a source may take. */
 #define SECONDS 60
 
-enum code_language { CODE_NONE, CODE_C, CODE_FIXED, CODE_FREE };
-
 static const struct {
 	const char *end;
 	enum code_language language;
-} ends[] = {{".c", CODE_C},	  {".h", CODE_C},	{".cc", CODE_C},     {".cpp", CODE_C},
-	    {".cxx", CODE_C},	  {".c++", CODE_C},	{".C", CODE_C},	     {".hh", CODE_C},
-	    {".hpp", CODE_C},	  {".hxx", CODE_C},	{".f", CODE_FIXED},  {".for", CODE_FIXED},
+} ends[] = {{".c", CODE_C},	  {".h", CODE_C},	{".cc", CODE_CXX},   {".cpp", CODE_CXX},
+	    {".cxx", CODE_CXX},	  {".c++", CODE_CXX},	{".C", CODE_CXX},    {".hh", CODE_CXX},
+	    {".hpp", CODE_CXX},	  {".hxx", CODE_CXX},	{".f", CODE_FIXED},  {".for", CODE_FIXED},
 	    {".ftn", CODE_FIXED}, {".f77", CODE_FIXED}, {".f90", CODE_FREE}, {".f95", CODE_FREE},
 	    {".f03", CODE_FREE},  {".f08", CODE_FREE},	{".f18", CODE_FREE}};
 
-static enum code_language language_of(const char *path)
+enum code_language code_language_of(const char *path)
 {
 	const char *end = strrchr(path, '.');
 
 	/* "F90" is "f90" with a preprocessor */
 	for (size_t i = 0; end && i < sizeof(ends) / sizeof(ends[0]); i++)
-		if ((ends[i].language == CODE_C ? strcmp : strcasecmp)(end, ends[i].end) == 0)
+		if ((ends[i].language < CODE_FIXED ? strcmp : strcasecmp)(end, ends[i].end) == 0)
 			return ends[i].language;
 	return CODE_NONE;
-}
-
-bool code_is_source(const char *path)
-{
-	return language_of(path) != CODE_NONE;
 }
 
 /* Does the line say a region that can be one of this text? */
@@ -97,11 +90,11 @@ static void fortran_read(struct code_text *code, const char *flags, bool fixed)
 
 int code_read(struct code_text *code, const char *path, const char *flags, struct error *e)
 {
-	enum code_language language = language_of(path);
+	enum code_language language = code_language_of(path);
 
 	if (code_load(code, path, e) < 0)
 		return -1;
-	if (language != CODE_C) {
+	if (language >= CODE_FIXED) {
 		fortran_read(code, flags, language == CODE_FIXED);
 	} else if (c_read(code, flags, e) < 0) {
 		code_fini(code);

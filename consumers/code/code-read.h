@@ -5,8 +5,11 @@
 
 #include "consumers/code/code.h"
 
-/** Is it a source, by the end of its name? */
-bool code_is_source(const char *path);
+/** What a source is written in. */
+enum code_language { CODE_NONE, CODE_C, CODE_CXX, CODE_FIXED, CODE_FREE };
+
+/** By the end of its name; CODE_NONE: it is no source. */
+enum code_language code_language_of(const char *path);
 
 /**
  * Read a source and its regions, settled. @flags: those of the compiler, between blanks; NULL:

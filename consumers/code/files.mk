@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What is built of this room.
 
-evspace_SOURCES += %D%/code-fortran.c %D%/code-fortran.h %D%/code-read.c %D%/code-read.h %D%/code.c %D%/code.h \
+evspace_SOURCES += %D%/code-fortran.c %D%/code-fortran.h %D%/code-instrument.c %D%/code-instrument.h %D%/code-read.c %D%/code-read.h %D%/code.c %D%/code.h \
 	%D%/fortran-openmp.c %D%/fortran-openmp.h %D%/fortran-text.c %D%/fortran-text.h %D%/fortran-word.c %D%/fortran-word.h
 EXTRA_DIST += %D%/README.md
 

@@ -3,13 +3,17 @@
  * what it needs. */
 #include "consumers/mir/errand.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "consumers/mir/answer.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
 #include "consumers/mir/sir.h"
+#include "consumers/mir/worker.h"
+#include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -22,14 +26,100 @@ struct errand {
 	uint64_t since_ns; /* all that was before then has to have come */
 	errand_done *done;
 	void *arg;
+	worker_function *work; /* that is done by a process of its own; NULL: none */
+	struct worker *worker; /* which is that one; NULL: it waits for its turn */
 };
+
+/* What a process has to know. */
+struct errand_work {
+	const struct errand *errand;
+	const struct probes *probes;
+};
+
+/* ---- by a process of its own ---- */
+
+static bool work_end(struct mir_request *r, FILE *out)
+{
+	if (r->n_faults > 0)
+		answer_errors(out, r);
+	return r->n_faults > 0;
+}
+
+static bool sources_read(void *arg, FILE *out)
+{
+	const struct errand_work *work = arg;
+
+	sir_answer(work->errand->request, work->probes->flags, out);
+	return work_end(work->errand->request, out);
+}
+
+static bool sources_write(void *arg, FILE *out)
+{
+	const struct errand_work *work = arg;
+
+	writebacks_write(work->probes, work->errand->owner, work->errand->request);
+	return work_end(work->errand->request, out);
+}
+
+/* May it begin? Earlier ones go first; of those that write, one at a time. */
+static bool is_its_turn(const struct errands *errands, const struct errand *e)
+{
+	const struct errand *other;
+	unsigned n = 0;
+
+	LIST_FOREACH (other, &errands->list, link) {
+		n += other->worker != NULL;
+		if (other->work && other->number < e->number &&
+		    (!other->worker || (other->work == sources_write && e->work == sources_write)))
+			return false;
+	}
+	return n < WORKERS_MAX;
+}
+
+/* Is its work not done yet? */
+static bool errand_works(const struct errands *errands, struct errand *e,
+			 const struct probes *probes)
+{
+	struct errand_work work = {e, probes};
+	const char *text, *why;
+	bool wrong;
+	size_t n;
+
+	if (!e->work)
+		return false;
+	if (!e->worker) {
+		if (!is_its_turn(errands, e))
+			return true;
+		e->worker = worker_new(errands->base, e->work, &work);
+		if (e->worker)
+			return true;
+		request_complain(e->request, &e->request->place, "no process for it: %s",
+				 strerror(errno));
+		e->work = NULL;
+		return false;
+	}
+	if (!worker_ended(e->worker, &text, &n, &wrong, &why))
+		return true;
+	if (why)
+		request_complain(e->request, &e->request->place, "%s", why);
+	return false;
+}
 
 /* ---- begun ---- */
 
-static void probes_flush(struct probes *probes, const struct errand *e)
+static void structure_begin(struct errand *e, const struct probes *probes)
+{
+	writebacks_check(probes, e->owner, e->request);
+	if (e->request->n_faults == 0)
+		e->work = sources_read;
+}
+
+static void probes_flush(struct probes *probes, struct errand *e)
 {
 	struct probe *p;
 
+	if (!LIST_EMPTY(&e->owner->writebacks))
+		e->work = sources_write;
 	TAILQ_FOREACH (p, &probes->list, link) {
 		if (p->flushed || p->owner != e->owner)
 			continue;
@@ -130,7 +220,9 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 	probes->changes += request_changes(request);
 	owner->errands++;
 	LIST_INSERT_HEAD(&errands->list, e, link);
-	if (request->n_faults == 0 && request->kind == MIR_INSTRREQ)
+	if (request->n_faults == 0 && request->kind == MIR_SIRREQ)
+		structure_begin(e, probes);
+	else if (request->n_faults == 0 && request->kind == MIR_INSTRREQ)
 		instrumentation_begin(e, probes);
 	else if (request->n_faults == 0 && request->kind == MIR_CTRLREQ)
 		control_begin(e, probes);
@@ -191,11 +283,16 @@ static struct sources_need errand_need(const struct errand *e, struct probes *pr
 }
 
 /* Is there something to wait for? *@sources are what it needs. */
-static bool errand_waits(const struct errand *e, struct probes *probes, struct sources *sources)
+static bool errand_waits(const struct errands *errands, struct errand *e, struct probes *probes,
+			 struct sources *sources)
 {
 	struct sources_need need;
 
 	*sources = (struct sources){NULL, NULL};
+	if (e->request->n_faults > 0)
+		return false;
+	if (errand_works(errands, e, probes))
+		return true;
 	if (e->request->n_faults > 0)
 		return false;
 	if (probes_begin(e, probes) ||
@@ -273,16 +370,36 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sou
 
 	if (r->n_faults == 0 && why)
 		request_complain(r, &r->place, "no answer: %s", why);
+	if (r->n_faults > 0 && e->mine && probe_find(probes, e->mine))
+		probe_free(probes, probe_find(probes, e->mine));
 	if (r->n_faults > 0)
 		; /* all is said */
 	else if (r->kind == MIR_SNAPSHOTREQ)
 		snapshot_write(sources->snapshot, r, out);
-	else if (r->kind == MIR_SIRREQ)
-		sir_answer(r, probes->flags, out);
 	else if (r->kind == MIR_INSTRREQ)
 		instrumentation_end(e, probes, out);
 	else
 		control_end(e, probes, sources, out);
+}
+
+/* Returns whether what its process has said is the answer. */
+static bool work_answer(struct errand *e, struct probes *probes)
+{
+	const char *text, *why;
+	bool wrong;
+	size_t n;
+
+	if (!e->worker || !worker_ended(e->worker, &text, &n, &wrong, &why) || why)
+		return false;
+	if (e->work == sources_write && !wrong)
+		return false;
+	if (e->work == sources_read && !wrong)
+		writebacks_note(probes, e->owner, e->request);
+	if (e->mine && probe_find(probes, e->mine))
+		probe_free(probes, probe_find(probes, e->mine));
+	e->done(e->arg, text, n, wrong);
+	errand_drop(e);
+	return true;
 }
 
 static void errand_answer(struct errand *e, struct probes *probes, const struct sources *sources)
@@ -312,7 +429,7 @@ bool errands_run(struct errands *errands, struct probes *probes)
 
 	for (e = LIST_FIRST(&errands->list); e; e = next) {
 		next = LIST_NEXT(e, link);
-		if (!errand_waits(e, probes, &sources))
+		if (!errand_waits(errands, e, probes, &sources) && !work_answer(e, probes))
 			errand_answer(e, probes, &sources);
 	}
 	return !LIST_EMPTY(&errands->list);
@@ -324,6 +441,7 @@ void errand_drop(struct errand *e)
 		return;
 	LIST_REMOVE(e, link);
 	e->owner->errands--;
+	worker_free(e->worker);
 	request_free(e->request);
 	free(e->mine);
 	free(e);

@@ -15,9 +15,10 @@ struct errand;
 /** Gets the answer, a line; @wrong: it says what is wrong. The errand is over. */
 typedef void errand_done(void *arg, const char *text, size_t n, bool wrong);
 
-/** All of them. Zeroed at first. */
+/** All of them. Zeroed at first, but for the loop. */
 struct errands {
 	LIST_HEAD(, errand) list;
+	struct event_base *base; /* woken up by processes that read and write sources */
 	unsigned named;
 };
 

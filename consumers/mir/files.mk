@@ -7,7 +7,8 @@ evspace_SOURCES += \
 	%D%/probe-define.c %D%/probe-define.h %D%/probe-file.c %D%/probe-file.h \
 	%D%/probe-stat.c %D%/probe-stat.h %D%/probe-values.c %D%/probe-values.h %D%/probe-view.c %D%/probe-view.h %D%/probe.c %D%/probe.h \
 	%D%/probing.c %D%/probing.h %D%/request-write.c %D%/request-write.h %D%/request.c %D%/request.h %D%/sir-dwarf.c \
-	%D%/sir-write.c %D%/sir-write.h %D%/sir.c %D%/sir.h %D%/sources.c %D%/sources.h %D%/usages.c %D%/usages.h %D%/snapshot-write.c %D%/snapshot.c %D%/snapshot.h %D%/tool.c %D%/tool.h
+	%D%/sir-write.c %D%/sir-write.h %D%/sir.c %D%/sir.h %D%/sources.c %D%/sources.h %D%/usages.c %D%/usages.h %D%/snapshot-write.c %D%/snapshot.c %D%/snapshot.h %D%/tool.c %D%/tool.h \
+	%D%/worker.c %D%/worker.h %D%/writeback.c %D%/writeback.h
 EXTRA_DIST += %D%/README.md
 
 # The grammar of all documents: for tools, and for the reader.

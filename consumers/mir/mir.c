@@ -57,6 +57,7 @@ struct mir {
 	bool lenient, catalogue;
 	const char *deliver;	 /* the folder that destinations are below; NULL: none */
 	const char *sources;	 /* that tools elsewhere may ask about; NULL: none */
+	const char *write;	 /* that sources are written back below; NULL: none */
 	const char *flags;	 /* of the compiler; NULL: those of compile_commands.json */
 	const char *listen;	 /* where tools connect; NULL: a file has all documents */
 	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
@@ -97,6 +98,9 @@ static const struct option_row mir_rows[] = {
 	 .help = "read sources in C and C++ as the compiler does with these (-I, -D, -std=, "
 		 "-fopenmp "
 		 "...), instead of compile_commands.json's"},
+	{"write", "DIR", OPTION_TEXT, .at = offsetof(struct mir, write),
+	 .help = "let requests have instrumented sources written below this folder: out "
+		 "file://DIR/..."},
 	{"sources", "DIR", OPTION_TEXT, .at = offsetof(struct mir, sources),
 	 .help = "of HOST:PORT: sirreq may ask about files below this folder (default: none)"},
 	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keep),
@@ -243,6 +247,7 @@ static void tools_leave(struct mir *mir, bool all)
 
 	for (tool = LIST_FIRST(&mir->tools.list); tool; tool = next) {
 		next = LIST_NEXT(tool, link);
+		tool->gone |= tool_has_left(tool);
 		if (!all && !tool->gone && (!tool->ended || tool->errand || tool->n_unread > 0))
 			continue;
 		errand_drop(tool->errand);
@@ -469,8 +474,10 @@ int mir_main(int argc, char **argv)
 	TAILQ_INIT(&mir.probes.list);
 	mir.probes.snapshots.options = &mir.common.look;
 	mir.probes.folder = mir.deliver;
+	mir.probes.write = mir.write;
 	mir.probes.flags = mir.flags;
 	base_make(&mir);
+	mir.errands.base = mir.tools.base;
 	if (mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);
 		return EXIT_USAGE;

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
 
@@ -94,6 +95,27 @@ const char *probe_label(const struct probe *probe)
 	return region && strncmp(region, REGION_USER, n) == 0 && region[n] ? region + n : NULL;
 }
 
+/* A region of SIR is recorded by what is written back, under its id. */
+static void region_name(const struct probe *p, struct mir_request *r)
+{
+	struct mir_request *d = p->defined;
+	char *name;
+
+	if (!writeback_is_id(d->from.text))
+		return;
+	if (!writebacks_have(p->owner, d->from.text))
+		request_complain(r, &d->from.place,
+				 "%.80s is of no source that is written back; name it in a sirreq "
+				 "with in and out first, or write user:%.80s if a program has "
+				 "it already",
+				 d->from.text, d->from.text);
+	name = memory_format(REGION_USER "%s", d->from.text);
+	free(d->from.text);
+	d->from.text = name;
+	free(d->to.text);
+	d->to.text = NULL;
+}
+
 static void region_check(struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;
@@ -106,6 +128,7 @@ static void region_check(struct probe *p, struct mir_request *r)
 		request_complain(r, &d->from.place,
 				 "a region that begins in one place and ends in another is not "
 				 "measured yet; say the same for both, or from alone");
+	region_name(p, r);
 	p->op = op_find(probe_label(p) ? "evspace_region" : d->from.text);
 	p->channel = p->op ? -1 : channel_find(d->from.text);
 	if (!p->op &&
@@ -240,33 +263,56 @@ void probe_check(const struct probes *probes, struct probe *probe, struct mir_re
 
 /* ---- where it goes ---- */
 
-int destination_open(const char *folder, const char *uri, const struct mir_place *place,
-		     struct mir_request *request)
+const char *destination_below(const char *folder, const char *uri)
 {
-	struct open_how how = {.flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
-			       .mode = 0600,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_MAGICLINKS};
 	size_t n = strlen(folder);
 	const char *path = uri + strlen("file://");
-	int dir, fd = -1;
 
 	while (n > 1 && folder[n - 1] == '/')
 		n--;
 	if (strncmp(uri, "file:///", strlen("file:///")) != 0 || strncmp(path, folder, n) != 0 ||
-	    path[n] != '/' || strchr(path, '%')) {
+	    path[n] != '/' || !path[n + 1] || strchr(path, '%'))
+		return NULL;
+	return path + n + 1;
+}
+
+/* No links, and nothing outside. Returns a descriptor, or -1 with errno. */
+static int below_open(const char *folder, const char *path, uint64_t flags, uint64_t mode)
+{
+	struct open_how how = {.flags = flags | O_CLOEXEC,
+			       .mode = mode,
+			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+					  RESOLVE_NO_MAGICLINKS};
+	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, saved;
+
+	if (dir < 0)
+		return -1;
+	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
+	saved = errno;
+	close(dir);
+	errno = saved;
+	return fd;
+}
+
+int destination_folder(const char *folder, const char *path)
+{
+	return below_open(folder, path, O_PATH | O_DIRECTORY, 0);
+}
+
+int destination_open(const char *folder, const char *uri, const struct mir_place *place,
+		     struct mir_request *request)
+{
+	const char *path = destination_below(folder, uri);
+	int fd = -1;
+
+	if (path)
+		fd = below_open(folder, path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
+	if (!path)
 		request_complain(
 			request, place,
 			"%.200s is not below the folder of --deliver; write file://%.200s/NAME",
 			uri, folder);
-		return -1;
-	}
-	dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir >= 0)
-		fd = (int)syscall(SYS_openat2, dir, path + n + 1, &how, sizeof(how));
-	if (fd < 0)
+	else if (fd < 0)
 		request_complain(request, place, "%.200s: %s", uri, strerror(errno));
-	if (dir >= 0)
-		close(dir);
 	return fd;
 }

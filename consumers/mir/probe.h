@@ -43,6 +43,7 @@ struct probe_owner {
 	void (*deliver)(struct probe_owner *owner, const char *text, size_t n);
 	unsigned errands; /* that are under way */
 	char *name;	  /* by which it is known over several connections; NULL: it is one */
+	LIST_HEAD(, writeback) writebacks; /* writeback.h */
 };
 
 /** One metric of a probe. */
@@ -82,6 +83,7 @@ struct probes {
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
 	const char *folder; /* that destinations are below; NULL: none */
+	const char *write;  /* that sources are written back below; NULL: none */
 	const char *flags;  /* how sources are compiled (code-read.h) */
 	unsigned n, named;
 	unsigned changes; /* of what there is and how it is defined, so far */

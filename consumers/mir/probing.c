@@ -10,6 +10,7 @@
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
 #include "consumers/mir/probe-view.h"
+#include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -151,4 +152,5 @@ void probing_leave(struct probes *probes, struct probe_owner *owner)
 	}
 	probes->changes++;
 	measuring_fini(&owner->defaults);
+	writebacks_free(owner);
 }

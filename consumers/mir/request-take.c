@@ -128,10 +128,10 @@ static void element_take(struct mir_taking *t, xmlNodePtr node)
 	const char *name = (const char *)node->name;
 
 	if (strcmp(name, "resource") == 0) {
+		r->outs = memory_room(r->outs, r->n_resources, sizeof(*r->outs));
+		r->outs[r->n_resources] = text_of(node, "out");
+		r->writes |= r->outs[r->n_resources] != NULL;
 		word_take(t, node, "in", &r->resources, &r->n_resources);
-		if (xmlHasProp(node, BAD_CAST "out"))
-			request_complain(r, &r->resources[r->n_resources - 1].place,
-					 "nothing is written back yet; leave \"out\" out");
 	} else if (strcmp(name, "metric") == 0) {
 		word_take(t, node, "name", &r->metrics, &r->n_metrics);
 	} else if (strcmp(name, "probe") == 0) {

@@ -44,7 +44,7 @@ bool request_only_looks(const struct mir_request *r)
 
 bool request_changes(const struct mir_request *r)
 {
-	return r->n_faults == 0 && (!request_only_looks(r) || r->flush);
+	return r->n_faults == 0 && (!request_only_looks(r) || r->flush || r->writes);
 }
 
 static void words_free(struct mir_word *words, size_t n)
@@ -63,6 +63,9 @@ void request_free(struct mir_request *request)
 	for (size_t i = 0; i < request->n_entities; i++)
 		free(request->entities[i].id.text);
 	free(request->entities);
+	for (size_t i = 0; i < request->n_resources; i++)
+		free(request->outs[i]);
+	free(request->outs);
 	words_free(request->resources, request->n_resources);
 	words_free(request->metrics, request->n_metrics);
 	words_free(request->probes, request->n_probes);

@@ -67,7 +67,9 @@ struct mir_request {
 	struct mir_place place;
 	/* sirreq */
 	struct mir_word *resources; /* what to read: URIs */
+	char **outs;		    /* of each: where to write it back; NULL: nowhere */
 	size_t n_resources;
+	bool writes;	   /* one of them is written back */
 	const char *below; /* only of this folder, "": of none; NULL: of any. Borrowed */
 	/* snapshotreq */
 	bool named;
@@ -101,7 +103,7 @@ void request_complain(struct mir_request *request, const struct mir_place *place
 /** Does it change none of the probes that it names? */
 bool request_only_looks(const struct mir_request *request);
 
-/** Does it change any probe? */
+/** Does it change any probe, or have a source written back? */
 bool request_changes(const struct mir_request *request);
 
 /** Free it. */

@@ -13,8 +13,7 @@
 #include "consumers/mir/sir-write.h"
 #include "pathmap/base/memory.h"
 
-/* The path of a `file:` URI (RFC 8089), for the caller to free; NULL: it is none. */
-static char *uri_path(const char *uri)
+char *sir_path(const char *uri)
 {
 	char *path, *to;
 
@@ -41,12 +40,12 @@ static char *uri_path(const char *uri)
 	return path;
 }
 
-/* Is the file in a folder? Neither may be what links make of it. */
-static bool is_below(const char *path, const char *folder)
+bool sir_is_below(const char *path, const char *folder)
 {
-	char *real = realpath(path, NULL), *base = *folder ? realpath(folder, NULL) : NULL;
+	char *real = realpath(path, NULL);
+	char *base = folder && *folder ? realpath(folder, NULL) : NULL;
 	size_t n = base ? strlen(base) : 0;
-	bool below = real && base && strncmp(real, base, n) == 0 && real[n] == '/';
+	bool below = !folder || (real && base && strncmp(real, base, n) == 0 && real[n] == '/');
 
 	free(real);
 	free(base);
@@ -87,7 +86,7 @@ static void source_answer(const char *path, const char *flags, const struct mir_
 static void resource_answer(const struct mir_word *resource, const char *flags,
 			    struct mir_request *request, FILE *out)
 {
-	char *path = uri_path(resource->text);
+	char *path = sir_path(resource->text);
 
 	if (!path)
 		request_complain(request, &resource->place,
@@ -95,12 +94,12 @@ static void resource_answer(const struct mir_word *resource, const char *flags,
 				 "or source "
 				 "on this host",
 				 resource->text);
-	else if (request->below && !is_below(path, request->below))
+	else if (!sir_is_below(path, request->below))
 		request_complain(request, &resource->place,
 				 "%.200s is not in the folder whose files tools elsewhere may ask "
 				 "about; evspace mir --sources DIR says which",
 				 path);
-	else if (code_is_source(path))
+	else if (code_language_of(path) != CODE_NONE)
 		source_answer(path, flags, &resource->place, request, out);
 	else
 		executable_answer(path, &resource->place, request, out);

@@ -3,6 +3,7 @@
 #include "consumers/mir/tool.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +124,14 @@ bool tool_next(struct tool *tool, struct framed *framed)
 	if (!tool->ended)
 		event_add(tool->readable, NULL);
 	return false;
+}
+
+bool tool_has_left(const struct tool *tool)
+{
+	struct pollfd at = {.fd = tool->fd};
+
+	return tool->socket && tool->errand && poll(&at, 1, 0) > 0 &&
+	       (at.revents & (POLLHUP | POLLERR));
 }
 
 void tool_free(struct tool *tool)

@@ -44,6 +44,9 @@ struct tool *tool_new(struct tools *tools, int fd, bool socket);
  * there is none: then it is waited for. */
 bool tool_next(struct tool *tool, struct framed *framed);
 
+/** Has whoever waits for an answer at a socket gone? One that only sends no more has not. */
+bool tool_has_left(const struct tool *tool);
+
 /** An errand_done() for a tool: write the answer, to standard output, or as soon as it is taken. */
 void tool_answer(void *tool, const char *text, size_t n, bool wrong);
 

@@ -95,6 +95,19 @@ static inline void evspace_region(const char *name, int begin)
 		region(name, strlen(name), begin);
 }
 
+static __attribute__((unused)) void evspace_scope_end(const char *const *name)
+{
+	evspace_region(*name, EVSPACE_END);
+}
+
+#define EVSPACE_SCOPE_NAME(line) evspace_scope_##line
+#define EVSPACE_SCOPE_AT(name, line)                                  \
+	const char *const EVSPACE_SCOPE_NAME(line)                    \
+		__attribute__((cleanup(evspace_scope_end), unused)) = \
+			(evspace_region(name, EVSPACE_BEGIN), (name))
+
+/** A region from here to the end of the block, however that is left. Of GCC and Clang. */
+#define EVSPACE_SCOPE(name) EVSPACE_SCOPE_AT(name, __LINE__)
 /** Enter a phase on this thread, and leave the one before. NULL: enter none. */
 static inline void evspace_phase(const char *name)
 {

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Forks for work that takes long, and reads what the child prints as it comes. */
+#include "consumers/mir/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pathmap/base/memory.h"
+
+/* Bytes that are read in one turn of the loop. */
+#define TURN ((size_t)1 << 20)
+
+/* Exit codes of a child. */
+#define SAID_FINE  0
+#define SAID_WRONG 1
+#define SAID_LESS  2 /* it could not print all */
+
+/* Where a child has its pipe. */
+#define CHILD_PIPE 3
+
+struct worker {
+	pid_t pid; /* 0: it has ended */
+	int fd;
+	struct event *readable;
+	char *text;
+	size_t n, room;
+	bool wrong;
+	const char *why; /* why nothing came of it; NULL: something did */
+};
+
+/* Nothing of this process's connections is open in the child, whose end all would see late; and no
+ * signal wakes up the loop of this one. */
+static _Noreturn void child_work(pid_t parent, int fd, worker_function *work, void *arg)
+{
+	FILE *out;
+	bool wrong;
+
+	for (int number = 1; number < NSIG; number++)
+		signal(number, SIG_DFL);
+	setpgid(0, 0);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
+	    dup2(fd, CHILD_PIPE) < 0 || close_range(CHILD_PIPE + 1, ~0U, 0) < 0 ||
+	    fcntl(CHILD_PIPE, F_SETFD, FD_CLOEXEC) < 0 || !(out = fdopen(CHILD_PIPE, "w")))
+		_exit(SAID_LESS);
+	wrong = work(arg, out);
+	if (fclose(out) != 0)
+		_exit(SAID_LESS);
+	_exit(wrong ? SAID_WRONG : SAID_FINE);
+}
+
+static void worker_kill(const struct worker *w)
+{
+	/* with what it has started */
+	kill(-w->pid, SIGKILL);
+	kill(w->pid, SIGKILL);
+}
+
+static void worker_end(struct worker *w, const char *why)
+{
+	int status = 0;
+
+	event_del(w->readable);
+	if (why)
+		worker_kill(w);
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	w->pid = 0;
+	w->wrong = WIFEXITED(status) && WEXITSTATUS(status) == SAID_WRONG;
+	if (why)
+		w->why = why;
+	else if (!WIFEXITED(status) || WEXITSTATUS(status) > SAID_WRONG)
+		w->why = "the process that read it has ended before it had all; name less at once";
+}
+
+static void on_output(evutil_socket_t fd, short what, void *arg)
+{
+	struct worker *w = arg;
+	ssize_t n;
+
+	if (what & EV_TIMEOUT) {
+		worker_end(w, "it takes longer than 5 minutes; name less at once");
+		return;
+	}
+	if (w->room - w->n < TURN) {
+		w->room = 2 * w->room + TURN;
+		w->text = realloc(w->text, w->room);
+		if (!w->text)
+			abort();
+	}
+	n = read(fd, w->text + w->n, TURN);
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0)
+		worker_end(w, NULL);
+	else if ((w->n += (size_t)n) > WORKER_OUTPUT)
+		worker_end(w, "the answer is larger than 256 MiB; name less at once");
+}
+
+struct worker *worker_new(struct event_base *base, worker_function *work, void *arg)
+{
+	/* it prints when it has all */
+	const struct timeval most = {WORKER_S, 0};
+	const pid_t parent = getpid();
+	struct worker *w;
+	int ends[2];
+	pid_t pid;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return NULL;
+	pid = fork();
+	if (pid == 0)
+		child_work(parent, ends[1], work, arg);
+	close(ends[1]);
+	if (pid < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0) {
+		close(ends[0]);
+		return NULL;
+	}
+	w = memory_new(1, sizeof(*w));
+	w->pid = pid;
+	w->fd = ends[0];
+	setpgid(pid, pid);
+	w->readable = event_new(base, w->fd, EV_READ | EV_PERSIST, on_output, w);
+	if (!w->readable || event_add(w->readable, &most) < 0)
+		abort();
+	return w;
+}
+
+bool worker_ended(const struct worker *worker, const char **text, size_t *n, bool *wrong,
+		  const char **why)
+{
+	if (worker->pid > 0)
+		return false;
+	*text = worker->text;
+	*n = worker->n;
+	*wrong = worker->wrong;
+	*why = worker->why;
+	return true;
+}
+
+void worker_free(struct worker *worker)
+{
+	if (!worker)
+		return;
+	if (worker->pid > 0)
+		worker_end(worker, "nobody waits for it");
+	event_free(worker->readable);
+	close(worker->fd);
+	free(worker->text);
+	free(worker);
+}
