@@ -55,7 +55,7 @@ functions_have_pages() {
 	local header name page
 
 	for header in $(found '/include/evspace*.h'); do
-		for name in $(grep -v '^typedef ' "$header" | grep -o '\bevspace_[a-z_]*(' | grep -v -e '_find(' -e '_calls(' | tr -d '(' | sort -u); do
+		for name in $(grep -v '^typedef ' "$header" | grep -o '\bevspace_[a-z_]*(' | grep -v -e '_find(' -e '_calls(' -e '_scope_end(' | tr -d '(' | sort -u); do
 			page=$(found "/man3/$name.3") && page=${page%/*/*}/$(sed -n 's/^\.so //p' "$page") &&
 				grep -q "^\.SH \"$name()\"" "$page" || { echo "$header: no page for $name"; return 1; }
 		done
