@@ -74,7 +74,7 @@ unit_tests = \
 	tests/pastset_test tests/pastset_hostile_test \
 	tests/joining_test \
 	tests/measurement_test tests/median_test tests/meet_test \
-	tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
+	tests/crossing_test tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/spill_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
@@ -293,6 +293,8 @@ tests_order_test_SOURCES = tests/order_test.c tests/maps.c tests/maps.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
 tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulated.h tests/random.h
 tests_meeting_test_SOURCES = tests/meeting_test.c tests/random.h
+tests_crossing_test_SOURCES = tests/crossing_test.c tests/random.h
+tests_crossing_test_LDADD = $(LDADD) -lm
 tests_group_number_test_SOURCES = tests/group_number_test.c tests/random.h
 tests_message_test_SOURCES = tests/message_test.c tests/random.h
 tests_wait_test_SOURCES = tests/wait_test.c tests/random.h

@@ -132,6 +132,25 @@ signatures_are_said() {
 		[ "$(grep -c '"op":"pvm_barrier".*"comm_size":2[,}]' "$tap_dir/events")" = $(((rounds + 2) / 5 * 2)) ] || { tail -n 3 "$tap_dir/events"; return 1; }
 }
 
+# Barriers, of which each says how far clocks of hosts are off, contradict nothing.
+clocks_agree() {
+	colop --json && grep -q '"type":"clocks","operations":'$((1 + rounds * 7))',.*"contradict":0' "$tap_dir/out" ||
+		{ grep '"type":"clocks"' "$tap_dir/out"; return 1; }
+}
+
+# Tasks of v2 have a clock that is 5 ms ahead, of which its agent knows nothing.
+wrong_clock_is_named() {
+	local host
+
+	for host in v1 v2 v3; do
+		printf '%-256s' "0 $([ $host != v2 ] && echo 0 || echo 5000000) 0" >"$pvm_dir/$host/skew"
+	done
+	lib="$lib $top_builddir/tests/preload/.libs/skew.so" SKEW=$PVM_TMP/skew PVM_EXPORT=SKEW ran && colop --json || return
+	grep '"type":"clocks"' "$tap_dir/out" | grep -q '"contradict":[1-9].*"/P/v2"' || { grep '"type":"clocks"' "$tap_dir/out"; return 1; }
+	awk -v ns="$(grep '"type":"clocks"' "$tap_dir/out" | field ns)" 'BEGIN { exit !(ns > 4e6 && ns <= 5.1e6) }' &&
+		colop && grep -q '^CLOCKS ARE WRONG: in pvm_barrier@.* left .* before .* came, ' "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+}
+
 bed_start agent pvm_exec v1 evspace agent
 tap_case "its agent is ready" pvm_until grep -q 'ready on' "$bed_dir/agent.err"
 tap_case "tasks of one host have all group operations, some late" ran v1
@@ -152,6 +171,8 @@ if [ "$pvm_hosts" -gt 1 ]; then
 	tap_case "who is late is found over hosts" who_is_late
 	tap_case "... who waits" who_waits
 	tap_case "... and broadcasts matched" broadcasts_are_matched
+	tap_case "operations say of clocks what clocks do" clocks_agree
+	tap_case "... and name the host whose clock is wrong" wrong_clock_is_named
 	for host in v1 v2 v3; do
 		bed_kill TERM "agent-$host" >/dev/null
 	done

@@ -84,6 +84,11 @@ static int compare_arrivals(const void *a, const void *b)
 	return (x->process > y->process) - (x->process < y->process);
 }
 
+void meeting_sort(const struct meeting *meeting)
+{
+	qsort(meeting->arrivals, meeting->n, sizeof(*meeting->arrivals), compare_arrivals);
+}
+
 static struct attendee *attendee_find(const struct circle *c, uint32_t process)
 {
 	struct attendee *member;
@@ -117,7 +122,7 @@ static enum meeting_gap gap_find(const struct meeting_open *o)
 
 static void finish(struct meetings *m, struct meeting_open *o, enum meeting_gap gap)
 {
-	qsort(o->meeting.arrivals, o->meeting.n, sizeof(*o->meeting.arrivals), compare_arrivals);
+	meeting_sort(&o->meeting);
 	o->meeting.gap = gap;
 	assembly_end(&m->all, &o->as, gap, o->meeting.mixed);
 	m->take(m->arg, &o->meeting);

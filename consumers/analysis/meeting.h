@@ -55,6 +55,9 @@ struct meeting {
 	struct arrival *arrivals; /* by their start; of the same start, by process */
 };
 
+/** Bring the arrivals of @meeting into their order. */
+void meeting_sort(const struct meeting *meeting);
+
 /** Gets each meeting once, when it is whole or given up. It is gone when this returns. */
 typedef void meetings_take(void *arg, const struct meeting *meeting);
 

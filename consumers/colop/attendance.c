@@ -180,6 +180,11 @@ const char *attendance_process(const struct attendance *r, uint32_t process)
 	return r->processes.by_number[process]->text;
 }
 
+const char *attendance_host(const struct attendance *r, uint32_t host)
+{
+	return r->hosts.by_number[host]->text;
+}
+
 const char *attendance_site(const struct attendance *r, uint32_t site)
 {
 	return r->sites.by_number[site]->text;

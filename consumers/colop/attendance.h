@@ -39,6 +39,9 @@ int32_t attendance_place(struct attendance *attendance, uint32_t comm, int32_t r
 int32_t attendance_rank(const struct attendance *attendance, uint32_t process);
 const char *attendance_process(const struct attendance *attendance, uint32_t process);
 
+/** "/cluster/node". */
+const char *attendance_host(const struct attendance *attendance, uint32_t host);
+
 /** "file.c:12", "" for 0. */
 const char *attendance_site(const struct attendance *attendance, uint32_t site);
 

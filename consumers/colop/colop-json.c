@@ -139,6 +139,33 @@ static void json_messages(const struct colop *c)
 		   stdout);
 }
 
+/* What operations say of clocks, if they are of several hosts. */
+static void json_clocks(const struct colop *c)
+{
+	const struct crossing_counts *n = crossings_counts(c->crossings);
+	const double times = n->corrected ? (double)n->corrected : 1;
+	json_t *o;
+
+	if (n->meetings == 0)
+		return;
+	o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "type", "clocks", "operations",
+		      json_count(n->meetings), "corrected", json_count(n->corrected), "was_ns",
+		      json_ns(n->was_ns / times), "bound_ns", json_ns(n->bound_ns / times),
+		      "contradict", json_count(n->faults));
+	if (n->faults) {
+		const struct crossing_fault *w = &n->worst;
+
+		json_object_set_new(o, "left", json_text(attendance_host(c->attendance, w->left)));
+		json_object_set_new(o, "came", json_text(attendance_host(c->attendance, w->came)));
+		json_object_set_new(o, "ns", json_ns(w->ns));
+		json_object_set_new(o, "error_ns", json_ns(w->error_ns));
+		json_object_set_new(o, "op", json_text(op_name(w->op)));
+		json_object_set_new(o, "comm", json_comm(w->comm));
+		json_object_set_new(o, "number", json_count(w->number));
+	}
+	json_print(o, stdout);
+}
+
 static void json_summary(const struct colop *c)
 {
 	const struct meetings_counts *n = colop_counts(c);
@@ -175,6 +202,7 @@ void colop_json_end(const struct colop *c)
 		json_often(c, &found[i]);
 	if (c->messages)
 		json_messages(c);
+	json_clocks(c);
 	json_summary(c);
 	free(found);
 }

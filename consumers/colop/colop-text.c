@@ -325,9 +325,60 @@ static void messages_write(FILE *line, const void *arg)
 		fprintf(line, ", %s too many", unit_count(text, many));
 }
 
+/* "in MPI_Barrier@world #40 /A/a0 left 3.1 ms before /B/b1 came …" */
+static void clocks_write(FILE *line, const void *arg)
+{
+	const struct colop *c = arg;
+	const struct crossing_counts *n = crossings_counts(c->crossings);
+	const struct crossing_fault *w = &n->worst;
+	char key[96], ns[UNIT_TEXT], error[UNIT_TEXT], times[UNIT_TEXT], all[UNIT_TEXT];
+
+	words_class(key, sizeof(key), c->follow.client, op_name(w->op), w->comm);
+	fprintf(line,
+		"CLOCKS ARE WRONG: in %s #%u %s left %s before %s came, and their clocks should be "
+		"off by %s at most; %s of %s operations say so",
+		key, w->number, attendance_host(c->attendance, w->left), duration(ns, w->ns),
+		attendance_host(c->attendance, w->came), duration(error, w->error_ns),
+		unit_count(times, n->faults), unit_count(all, n->meetings));
+}
+
+static void surer_write(FILE *line, const void *arg)
+{
+	const struct crossing_counts *n = crossings_counts(((const struct colop *)arg)->crossings);
+	const double times = (double)n->corrected;
+	char was[UNIT_TEXT], now[UNIT_TEXT], corrected[UNIT_TEXT];
+
+	fprintf(line,
+		"clocks: that nobody leaves before the last has come makes the times of %s "
+		"operation%s surer, to %s instead of %s",
+		unit_count(corrected, n->corrected), plural(n->corrected, "s"),
+		duration(now, n->bound_ns / times), duration(was, n->was_ns / times));
+}
+
+static bool has_sites(const struct colop *c)
+{
+	const struct lateness_class *const *classes;
+	size_t n = lateness_classes(c->lateness, &classes);
+
+	for (size_t i = 0; i < n; i++) {
+		if (classes[i]->site)
+			return true;
+	}
+	return n == 0;
+}
+
 void colop_account(const struct colop *c, FILE *out)
 {
+	const struct crossing_counts *clocks = crossings_counts(c->crossings);
+
 	table_say_of(out, account_write, c);
+	if (clocks->faults)
+		table_say_of(out, clocks_write, c);
+	if (clocks->corrected)
+		table_say_of(out, surer_write, c);
+	if (!has_sites(c))
+		table_say(out, "call sites are told of runs whose elements are split by them: "
+			       "evspace run --elements collective=site, or the map (element site)");
 	if (c->messages)
 		table_say_of(out, messages_write, c);
 }

@@ -39,9 +39,9 @@ static const char colop_help[] =
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
-	"often), with --messages messages (of one rank to another) and matched, and\n"
-	"summary; with --show instance, and arrival for each rank; times are\n"
-	"in ns.\n";
+	"often), with --messages messages (of one rank to another) and matched, of\n"
+	"several hosts clocks (what operations say of these), and summary; with --show\n"
+	"instance, and arrival for each rank; times are in ns.\n";
 
 /* With which all that is told together is so. */
 #define CONFIDENCE 0.99
@@ -155,6 +155,7 @@ static void take_meeting(void *arg, const struct meeting *meeting)
 {
 	struct colop *c = arg;
 
+	crossings_take(c->crossings, meeting);
 	instance_take(&c->instance, c->follow.client, meeting);
 	if (meeting->gap == MEETING_WHOLE)
 		lateness_add(c->lateness, meeting);
@@ -255,6 +256,7 @@ static void begin(struct colop *c)
 		c->arrivals = arrivals_new(c->attendance, c->meetings);
 	if (c->with_messages)
 		c->messages = messages_new(c->attendance);
+	c->crossings = crossings_new();
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
 }
 
@@ -308,6 +310,7 @@ static void end(struct colop *c)
 	meetings_free(c->meetings);
 	meeting_sums_free(c->sums);
 	messages_free(c->messages);
+	crossings_free(c->crossings);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
 	instance_fini(&c->instance);

@@ -3,6 +3,7 @@
 #ifndef EVSPACE_COLOP_H
 #define EVSPACE_COLOP_H
 
+#include "consumers/analysis/crossing.h"
 #include "consumers/analysis/lateness.h"
 #include "consumers/colop/arrivals.h"
 #include "consumers/colop/attendance.h"
@@ -25,6 +26,7 @@ struct colop {
 	struct meeting_sums *sums; /* instead, if reduced */
 	uint64_t grouped;	   /* events of groups of PVM, which are not joined then */
 	struct messages *messages; /* NULL: not wanted */
+	struct crossings *crossings;
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */
 	size_t n_once;
