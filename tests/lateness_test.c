@@ -26,6 +26,7 @@ struct plant {
 	double often_ns; /* of rank 3 */
 	double often;	 /* in this share of meetings */
 	double error_ns; /* of clocks; ranks are on two hosts */
+	uint32_t lives;	 /* operations of each communicator; 0: one has all */
 	bool planted[MEETINGS][RANKS];
 	unsigned n_planted, n_often, found, other;
 	double worst_ns; /* of what was found: off from what was planted */
@@ -59,7 +60,9 @@ static int compare(const void *a, const void *b)
 static void meet(struct plant *p, struct lateness *l, uint32_t number, int64_t *now)
 {
 	struct arrival arrivals[RANKS] = {0};
-	struct meeting m = {.key = {1, number, p->ranks, -1}, .n = p->ranks, .arrivals = arrivals};
+	struct meeting m = {.key = {p->lives ? 1 + number / p->lives : 1, number, p->ranks, -1},
+			    .n = p->ranks,
+			    .arrivals = arrivals};
 	unsigned late = p->every && number % p->every == 7
 				? (unsigned)random_below(&p->seed, p->ranks)
 				: RANKS;
@@ -151,6 +154,89 @@ static void late_often_is_found(void)
 }
 
 /* Of a hundred programs with noise alone, with tails of all kinds, nearly none has anyone late. */
+/* Communicators that come and go are one class, in which rank 3 is found; one that stays is its
+ * own, however many have been before. */
+static void communicators_come_and_go(void)
+{
+	for (uint32_t lives = 1; lives <= 4; lives++) {
+		struct plant p = {.seed = 20 + lives,
+				  .noise_ns = 0.05 * MS,
+				  .shape = 1,
+				  .often_ns = 3 * MS,
+				  .often = 0.9,
+				  .lives = lives};
+		struct lateness *l = run(&p);
+		const struct lateness_class *const *classes;
+		struct late_often often[4];
+		size_t n = lateness_classes(l, &classes);
+		uint64_t meetings = 0;
+
+		CU_ASSERT_EQUAL(n, 17);
+		for (size_t i = 0; i < n; i++)
+			meetings += classes[i]->meetings;
+		CU_ASSERT_EQUAL(meetings, MEETINGS);
+		CU_ASSERT_EQUAL(classes[n - 1]->comm, 0);
+		CU_ASSERT_EQUAL_FATAL(lateness_often(l, 0.01, often, 4), 1);
+		CU_ASSERT_EQUAL(often->member->process, 3);
+		CU_ASSERT_EQUAL(often->member->of, classes[n - 1]);
+		CU_ASSERT_EQUAL(often->meetings, MEETINGS - 16 * lives);
+		CU_ASSERT_EQUAL(lateness_left_out(l), 0);
+		lateness_free(l);
+	}
+}
+
+/* One that has had many operations is its own, and makes room for another. */
+static void communicators_grow_up(void)
+{
+	struct plant p = {.seed = 31, .noise_ns = 0.05 * MS, .shape = 1, .lives = 10};
+	struct lateness *l = run(&p);
+	const struct lateness_class *const *classes;
+
+	CU_ASSERT_EQUAL(lateness_classes(l, &classes), MEETINGS / 10);
+	for (size_t i = 0; i < MEETINGS / 10; i++)
+		CU_ASSERT_EQUAL(classes[i]->meetings, 10);
+	lateness_free(l);
+}
+
+/* Many communicators of four ranks each, as the rows of a grid: shares are of the operations that a
+ * rank was in. */
+static void grids_have_rows(void)
+{
+	struct plant p = {.seed = 1};
+	struct lateness *l = lateness_new(0.99, take, &p);
+	struct late_often often[100];
+	uint64_t said[40] = {0};
+	size_t n;
+
+	for (uint32_t k = 0; k < 30 * 40; k++) {
+		const uint32_t row = k % 40;
+		struct arrival arrivals[4] = {{0}};
+		struct meeting m = {.key = {1 + row, k / 40, 4, -1},
+				    .op = op_find("MPI_Barrier"),
+				    .n = 4,
+				    .arrivals = arrivals};
+
+		for (uint32_t i = 0; i < 4; i++)
+			arrivals[i] = (struct arrival){.start_ns = (int64_t)k * 10000000 +
+								   (i == 3 ? 1000000 : i * 100),
+						       .end_ns = (int64_t)k * 10000000 + 1001000,
+						       .process = 4 * row + i,
+						       .op = m.op};
+		lateness_add(l, &m);
+	}
+	n = lateness_often(l, 0, often, 100);
+	CU_ASSERT(n < 100);
+	for (size_t i = 0; i < n; i++) {
+		CU_ASSERT_EQUAL(often[i].member->process % 4, 3);
+		CU_ASSERT_EQUAL(often[i].meetings, often[i].member->times);
+		said[often[i].member->process / 4] += often[i].meetings;
+	}
+	/* some have had their first ones among the others */
+	for (uint32_t row = 0; row < 40; row++)
+		CU_ASSERT(said[row] >= 14);
+	lateness_free(l);
+}
+
 static void noise_is_not_late(void)
 {
 	unsigned runs = 0, often_runs = 0;
@@ -242,6 +328,9 @@ int main(void)
 		{"who is late once is found, and by how much", late_once_is_found},
 		{"who is late often is found, with its share, and what it costs",
 		 late_often_is_found},
+		{"communicators that come and go are one class", communicators_come_and_go},
+		{"those that stay are their own", communicators_grow_up},
+		{"shares are of what a rank was in", grids_have_rows},
 		{"noise is not taken for lateness", noise_is_not_late},
 		{"intervals of proportions hold what they should", proportions_are_covered},
 		{"tails are those of what is usual", tails_are_of_the_usual},

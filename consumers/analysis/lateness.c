@@ -17,18 +17,31 @@
 #define HELD_MOST 4096u
 #define SURE	  1000u
 
+/* Communicators come and go. Of this many that have had fewer than so many operations of a form
+ * (the same, as large, of as many members, from one call site), all further ones are one class. */
+#define YOUNG_MOST  16u
+#define YOUNG_TIMES 8u
+
 /* A process's number is below this. */
 #define PROCESSES_MOST (1u << 22)
 
 struct class_key {
-	uint32_t comm, site;
+	uint32_t comm, site; /* comm 0: those of a form on any other communicator, of so many */
+	uint32_t members;    /* members; else 0 */
 	uint16_t op, magnitude;
+};
+
+struct class_form {
+	struct class_key key; /* without communicator */
+	unsigned young;
+	UT_hash_handle hh;
 };
 
 struct lateness_row {
 	struct class_key key;
 	struct lateness_class sums;
-	struct tail usual; /* how far members are from the middle one */
+	struct class_form *form; /* while it is young; else NULL */
+	struct tail usual;	 /* how far members are from the middle one */
 	unsigned held;
 	UT_hash_handle hh;
 };
@@ -47,6 +60,7 @@ struct lateness {
 	lateness_take *take;
 	void *arg;
 	struct lateness_row *classes;
+	struct class_form *forms; /* not more than classes */
 	const struct lateness_class **list;
 	size_t n_list;
 	struct member_row *members;
@@ -77,6 +91,7 @@ struct lateness *lateness_new(double confidence, lateness_take *take, void *arg)
 
 void lateness_free(struct lateness *l)
 {
+	struct class_form *f, *next_form;
 	struct lateness_row *c, *next_class;
 	struct member_row *p, *next_member;
 
@@ -86,6 +101,11 @@ void lateness_free(struct lateness *l)
 	{
 		HASH_DEL(l->classes, c);
 		free(c);
+	}
+	HASH_ITER(hh, l->forms, f, next_form)
+	{
+		HASH_DEL(l->forms, f);
+		free(f);
 	}
 	HASH_ITER(hh, l->members, p, next_member)
 	{
@@ -119,21 +139,69 @@ static uint32_t site_of(const struct meeting *m)
 	return first->site;
 }
 
-/* NULL: there are too many. */
-static struct lateness_row *class_of(struct lateness *l, struct class_key key)
+static struct lateness_row *class_find(const struct lateness *l, const struct class_key *key)
 {
 	struct lateness_row *c;
 
-	HASH_FIND(hh, l->classes, &key, sizeof(key), c);
-	if (c || l->n_list == CLASSES_MOST)
-		return c;
-	c = memory_new(1, sizeof(*c));
-	c->key = key;
+	HASH_FIND(hh, l->classes, key, sizeof(*key), c);
+	return c;
+}
+
+static struct class_form *form_of(struct lateness *l, const struct class_key *key)
+{
+	struct class_form *f;
+
+	HASH_FIND(hh, l->forms, key, sizeof(*key), f);
+	if (f)
+		return f;
+	f = memory_new(1, sizeof(*f));
+	f->key = *key;
+	HASH_ADD(hh, l->forms, key, sizeof(f->key), f);
+	return f;
+}
+
+static struct lateness_row *class_new(struct lateness *l, const struct class_key *key)
+{
+	struct lateness_row *c = memory_new(1, sizeof(*c));
+
+	c->key = *key;
 	c->sums = (struct lateness_class){
-		.comm = key.comm, .site = key.site, .op = key.op, .magnitude = key.magnitude};
-	HASH_ADD(hh, l->classes, key, sizeof(key), c);
+		.comm = key->comm, .site = key->site, .op = key->op, .magnitude = key->magnitude};
+	HASH_ADD(hh, l->classes, key, sizeof(c->key), c);
 	l->list[l->n_list++] = &c->sums;
 	return c;
+}
+
+/* That of @key, or of its form, of @members, if many young ones are. NULL: there are too many. */
+static struct lateness_row *class_of(struct lateness *l, struct class_key key, uint32_t members)
+{
+	struct lateness_row *c = class_find(l, &key);
+	struct class_key any = key;
+	struct class_form *form;
+
+	if (c)
+		return c;
+	any.comm = 0;
+	any.members = members;
+	c = class_find(l, &any);
+	if (l->n_list == CLASSES_MOST)
+		return c;
+	form = form_of(l, &any);
+	if (form->young == YOUNG_MOST)
+		return c ? c : class_new(l, &any);
+	c = class_new(l, &key);
+	c->form = form;
+	form->young++;
+	return c;
+}
+
+/* It has had one more operation. */
+static void class_grow(struct lateness_row *c)
+{
+	if (!c->form || c->sums.meetings < YOUNG_TIMES)
+		return;
+	c->form->young--;
+	c->form = NULL;
 }
 
 /* NULL: there are too many. */
@@ -246,8 +314,10 @@ static void add_members(struct lateness *l, struct lateness_row *c, const struct
 		const struct arrival *a = &m->arrivals[i];
 		struct lateness_member *p = member_of(l, c, a->process, a->site);
 
-		if (p)
-			add_member(p, &l->waits[i], i == all->late);
+		if (!p)
+			continue;
+		p->meetings++;
+		add_member(p, &l->waits[i], i == all->late);
 	}
 }
 
@@ -307,7 +377,7 @@ static void look_at(struct lateness *l, struct lateness_row *c, const struct wai
 void lateness_add(struct lateness *l, const struct meeting *m)
 {
 	const struct meeting_sum sum = meeting_sum_of(m);
-	struct lateness_row *c = class_of(l, key_of(&sum.meet, site_of(m)));
+	struct lateness_row *c = class_of(l, key_of(&sum.meet, site_of(m)), sum.meet.count);
 	struct meeting_waits all;
 
 	if (!c) {
@@ -321,6 +391,7 @@ void lateness_add(struct lateness *l, const struct meeting *m)
 	}
 	all = wait_find(m, l->waits);
 	add_class(l, &c->sums, &sum.meet, &all);
+	class_grow(c);
 	add_between(l, &c->sums, m);
 	add_members(l, c, m, &all);
 	for (size_t i = 0; i < m->n && m->n > 1; i++)
@@ -342,7 +413,7 @@ void lateness_add(struct lateness *l, const struct meeting *m)
 void lateness_add_sum(struct lateness *l, const struct meeting_sum *sum)
 {
 	const struct meet *m = &sum->meet;
-	struct lateness_row *c = class_of(l, key_of(m, sum->site));
+	struct lateness_row *c = class_of(l, key_of(m, 0), m->count);
 	struct lateness_member *p = c ? member_of(l, c, m->who, sum->site) : NULL;
 	struct meeting_waits all;
 	struct wait last;
@@ -353,6 +424,7 @@ void lateness_add_sum(struct lateness *l, const struct meeting_sum *sum)
 	}
 	all = wait_find_summed(sum, &last);
 	add_class(l, &c->sums, m, &all);
+	class_grow(c);
 	if (p)
 		add_member(p, &last, all.late == 0);
 	l->processes = m->count > l->processes ? m->count : l->processes;
@@ -423,7 +495,8 @@ size_t lateness_often(const struct lateness *l, double least, struct late_often 
 
 		if (s->times == 0 || often.cost < least)
 			continue;
-		often.share = proportion_of(s->times, s->of->meetings, z);
+		often.meetings = s->meetings ? s->meetings : s->of->meetings;
+		often.share = proportion_of(s->times, often.meetings, z);
 		/* by chance, all of a meeting's members are it equally often */
 		if (often.share.low <= (double)s->of->meetings / (double)s->of->members)
 			continue;

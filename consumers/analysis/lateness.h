@@ -9,9 +9,10 @@
 #include "consumers/analysis/wait.h"
 
 /** Whole meetings of one operation on one communicator, from one call site (that of the process
- * with the lowest number), of about one size. Times are sums, in ns. */
+ * with the lowest number), of about one size. Of communicators that come and go all but the first
+ * few are one class. Times are sums, in ns. */
 struct lateness_class {
-	uint32_t comm, site;
+	uint32_t comm, site; /* comm 0: communicators that come and go; site 0: any, or not known */
 	uint16_t op;
 	uint16_t magnitude; /* no member had 2^magnitude bytes */
 	enum wait_kind kind;
@@ -32,6 +33,7 @@ struct lateness_class {
 struct lateness_member {
 	const struct lateness_class *of;
 	uint32_t process, site;
+	uint64_t meetings;     /* that it was in; 0: not known, as of sums */
 	uint64_t times;	       /* it was the late one (wait.h) */
 	struct middle late_ns; /* of these, by how much */
 	double error_ns;       /* sum over these */
@@ -53,7 +55,8 @@ struct late_once {
 /** A process is late often. */
 struct late_often {
 	const struct lateness_member *member;
-	struct proportion share;  /* of its class's meetings in which it was the late one */
+	uint64_t meetings;	  /* of its class, that it was in */
+	struct proportion share;  /* of these in which it was the late one */
 	double late_ns, error_ns; /* mean of these, and how far it may be off */
 	double cost;		  /* share of the time of all processes that others waited for it */
 };
@@ -73,7 +76,7 @@ void lateness_free(struct lateness *lateness);
 void lateness_add(struct lateness *lateness, const struct meeting *meeting);
 
 /** Take what is known of a whole meeting, @sum (wait_find_summed()). Of its class only the process
- * that started last is judged, and its call site is that of all. */
+ * that started last is judged; a class has the meetings of all call sites. */
 void lateness_add_sum(struct lateness *lateness, const struct meeting_sum *sum);
 
 /** No more will come: tell of those that were kept until it is known better what is usual. */

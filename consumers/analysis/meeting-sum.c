@@ -141,9 +141,10 @@ static enum meeting_gap gap_find(const struct sum_open *o)
 	const struct sum_circle *c = circle_in(o->as.circle);
 	uint32_t number = o->as.number;
 
-	return !c->any_whole || assembly_is_before(c->last_whole, number) ? MEETING_ABSENT
-	       : assembly_is_before(number, c->first_whole)		  ? MEETING_BEFORE
-									  : MEETING_LOST;
+	return o->sum.size == 0						    ? MEETING_UNSIZED
+	       : !c->any_whole || assembly_is_before(c->last_whole, number) ? MEETING_ABSENT
+	       : assembly_is_before(number, c->first_whole)		    ? MEETING_BEFORE
+									    : MEETING_LOST;
 }
 
 /* ---- pieces ---- */

@@ -114,7 +114,8 @@ static enum meeting_gap gap_find(const struct meeting_open *o)
 		}
 		p->came = false;
 	}
-	return lost			   ? MEETING_LOST
+	return c->size == 0		   ? MEETING_UNSIZED
+	       : lost			   ? MEETING_LOST
 	       : absent || known < c->size ? MEETING_ABSENT
 	       : known > o->meeting.n	   ? MEETING_BEFORE
 					   : MEETING_WHOLE;

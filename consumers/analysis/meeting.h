@@ -34,13 +34,14 @@ enum meeting_gap {
 	MEETING_LOST,	 /* their tuples were overwritten, or filtered */
 	MEETING_ABSENT,	 /* they have not come: late, ended, or not collected */
 	MEETING_CROWDED, /* too many were open: given up for want of memory */
+	MEETING_UNSIZED, /* how many members there are is not known */
 	MEETING_GAPS
 };
 
 /** Which one it is, and how many it is of. */
 struct meeting_key {
 	uint32_t comm, number;
-	uint32_t size; /* members of the communicator; 0: not known, then those that were seen */
+	uint32_t size; /* members of the communicator; 0: not known, then none is ever whole */
 	int32_t root;  /* place of the root; -1: none, or not known */
 	bool grows;    /* more members than @size may come to be known: it is whole a turn later */
 };

@@ -73,7 +73,8 @@ static void json_member(void *arg, const struct lateness_member *p)
 {
 	const struct colop *c = arg;
 	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "type", "member", "operations",
-			      json_count(p->of->meetings), "times", json_count(p->times), "late_ns",
+			      json_count(p->meetings ? p->meetings : p->of->meetings), "times",
+			      json_count(p->times), "late_ns",
 			      p->times ? json_ns(middle_value(&p->late_ns)) : json_null(),
 			      "caused_ns", json_ns(p->caused_ns), "waited_ns",
 			      c->reduced ? json_null() : json_ns(p->waited_ns));
@@ -86,7 +87,7 @@ static void json_often(const struct colop *c, const struct late_often *f)
 	const struct lateness_member *p = f->member;
 	json_t *o =
 		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "often", "operations",
-			  json_count(p->of->meetings), "times", json_count(p->times), "times_share",
+			  json_count(f->meetings), "times", json_count(p->times), "times_share",
 			  json_figure(f->share.share), "low_share", json_figure(f->share.low),
 			  "high_share", json_figure(f->share.high), "late_ns", json_ns(f->late_ns),
 			  "error_ns", json_ns(f->error_ns), "cost_share", json_figure(f->cost));
@@ -173,16 +174,16 @@ static void json_summary(const struct colop *c)
 	struct evspace_counts counts;
 
 	evspace_counts(c->follow.client, &counts);
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
 			     "type", "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
 			     json_count(n->n[MEETING_BEFORE]), "lost",
 			     json_count(n->n[MEETING_LOST]), "absent",
 			     json_count(n->n[MEETING_ABSENT]), "crowded",
 			     json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
-			     "unnumbered", json_count(out.unnumbered + c->grouped), "parted",
-			     json_count(out.parted), "strays", json_count(n->strays), "refused",
-			     json_count(n->refused), "left_out",
-			     json_count(lateness_left_out(c->lateness)), "tuples_lost",
+			     "unnumbered", json_count(out.unnumbered + c->grouped), "unsized",
+			     json_count(n->n[MEETING_UNSIZED]), "parted", json_count(out.parted),
+			     "strays", json_count(n->strays), "refused", json_count(n->refused),
+			     "left_out", json_count(lateness_left_out(c->lateness)), "tuples_lost",
 			     json_count(counts.lost), "unaccounted", json_count(counts.unaccounted),
 			     "received_bytes", json_count(counts.received_bytes)),
 		   stdout);

@@ -48,6 +48,10 @@ static void add_class(char buf[WORDS_TEXT], const struct colop *c, const struct 
 {
 	char key[96];
 
+	if (!of->comm) {
+		words_add(buf, "%s@others", op_name(of->op));
+		return;
+	}
 	words_class(key, sizeof(key), c->follow.client, op_name(of->op), of->comm);
 	words_add(buf, "%s", key);
 }
@@ -145,8 +149,8 @@ static void say_often(const struct colop *c, const struct late_often *f, FILE *o
 	add_class(text, c, of);
 	add_site(text, c, f->member->site);
 	words_add(text, " in %s of %s operation%s (%.0f to %.0f), by ",
-		  unit_share(share, f->share.share), unit_count(count, of->meetings),
-		  plural(of->meetings, "s"), f->share.low * 100, f->share.high * 100);
+		  unit_share(share, f->share.share), unit_count(count, f->meetings),
+		  plural(f->meetings, "s"), f->share.low * 100, f->share.high * 100);
 	add_late(text, f->late_ns, f->error_ns);
 	words_add(text, "; costs %s of the run", unit_share(share, f->cost));
 	table_say(out, "%s", text);
@@ -275,11 +279,12 @@ static void account_write(FILE *line, const void *arg)
 		[MEETING_LOST] = "with lost events",
 		[MEETING_ABSENT] = "that not all ranks have come to",
 		[MEETING_CROWDED] = "given up, as too many were open",
+		[MEETING_UNSIZED] = "of communicators whose members are not known",
 	};
 	const struct colop *c = arg;
 	const struct meetings_counts *n = colop_counts(c);
 	const struct arrivals_counts out = colop_left_out(c);
-	uint64_t others = n->strays + n->refused + lateness_left_out(c->lateness);
+	const uint64_t others = n->strays + n->refused, kinds = lateness_left_out(c->lateness);
 	char text[UNIT_TEXT];
 
 	fprintf(line, "%s operation%s of all ranks", unit_count(text, n->n[MEETING_WHOLE]),
@@ -297,6 +302,8 @@ static void account_write(FILE *line, const void *arg)
 	if (out.parted)
 		fprintf(line, ", %s event%s of barriers for some of a group alone",
 			unit_count(text, out.parted), plural(out.parted, "s"));
+	if (kinds)
+		fprintf(line, ", %s of too many kinds to be judged", unit_count(text, kinds));
 	if (c->grouped)
 		fprintf(line, ", %s event%s of groups of PVM, which are not joined on the way",
 			unit_count(text, c->grouped), plural(c->grouped, "s"));

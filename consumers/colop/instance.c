@@ -160,8 +160,9 @@ static void json_arrival(const struct meeting *m, const struct wait *wait, size_
 void instance_json(const struct instance *instance, const struct attendance *attendance)
 {
 	static const char *const gaps[MEETING_GAPS] = {
-		[MEETING_WHOLE] = "whole",   [MEETING_BEFORE] = "before",   [MEETING_LOST] = "lost",
-		[MEETING_ABSENT] = "absent", [MEETING_CROWDED] = "crowded",
+		[MEETING_WHOLE] = "whole",     [MEETING_BEFORE] = "before",
+		[MEETING_LOST] = "lost",       [MEETING_ABSENT] = "absent",
+		[MEETING_CROWDED] = "crowded", [MEETING_UNSIZED] = "unsized",
 	};
 	const struct meeting *m = &instance->meeting;
 	struct wait *waits = memory_new(m->n, sizeof(*waits));
