@@ -237,6 +237,37 @@ static void grids_have_rows(void)
 	lateness_free(l);
 }
 
+/* Each of four members has a line of its own for the same operation, and is last in turn: sums know
+ * but the line of the last one. */
+static void sites_make_nobody_late(void)
+{
+	struct plant p = {.seed = 1};
+	struct lateness *l = lateness_new(0.99, take, &p);
+	const struct lateness_class *const *classes;
+	struct late_often often[4];
+
+	for (uint32_t k = 0; k < 400; k++) {
+		struct arrival a[4] = {{0}};
+		struct meeting m = {
+			.key = {3, k, 4, -1}, .op = op_find("MPI_Barrier"), .n = 4, .arrivals = a};
+		struct meeting_sum sum;
+
+		for (uint32_t i = 0; i < 4; i++)
+			a[i] = (struct arrival){.start_ns = k * INT64_C(1000000) +
+							    (i == 3 ? 500000 : i),
+						.end_ns = k * INT64_C(1000000) + 500100,
+						.process = (i + k) % 4,
+						.site = 1 + (i + k) % 4,
+						.op = m.op};
+		sum = meeting_sum_of(&m);
+		lateness_add_sum(l, &sum);
+	}
+	CU_ASSERT_EQUAL(lateness_classes(l, &classes), 1);
+	CU_ASSERT_EQUAL(classes[0]->meetings, 400);
+	CU_ASSERT_EQUAL(lateness_often(l, 0, often, 4), 0);
+	lateness_free(l);
+}
+
 static void noise_is_not_late(void)
 {
 	unsigned runs = 0, often_runs = 0;
@@ -331,6 +362,7 @@ int main(void)
 		{"communicators that come and go are one class", communicators_come_and_go},
 		{"those that stay are their own", communicators_grow_up},
 		{"shares are of what a rank was in", grids_have_rows},
+		{"call sites make nobody late", sites_make_nobody_late},
 		{"noise is not taken for lateness", noise_is_not_late},
 		{"intervals of proportions hold what they should", proportions_are_covered},
 		{"tails are those of what is usual", tails_are_of_the_usual},

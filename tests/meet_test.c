@@ -379,36 +379,6 @@ static void clocks_bound_what_is_said(void)
 	both_free(&near);
 }
 
-/* Each of four members has a line of its own for the same operation, and is last in turn. */
-static void sites_make_nobody_late(void)
-{
-	struct both b = {.seed = 8, .pieces = lateness_new(0.99, ignore, NULL)};
-	struct late_often often[MEMBERS];
-	const struct lateness_class *const *c;
-
-	for (uint32_t k = 0; k < MEETINGS; k++) {
-		struct arrival a[4];
-		struct meeting m = {
-			.key = {3, k, 4, -1, false}, .op = OP_MPI_BARRIER, .n = 4, .arrivals = a};
-		struct meeting_sum sum;
-
-		for (uint32_t i = 0; i < 4; i++)
-			a[i] = (struct arrival){.start_ns = k * INT64_C(1000000) +
-							    (i == 3 ? 500000 : i),
-						.end_ns = k * INT64_C(1000000) + 500100,
-						.process = (i + k) % 4,
-						.site = 1 + (i + k) % 4,
-						.place = (int32_t)((i + k) % 4),
-						.op = m.op};
-		sum = meeting_sum_of(&m);
-		lateness_add_sum(b.pieces, &sum);
-	}
-	CU_ASSERT_EQUAL(lateness_classes(b.pieces, &c), 1);
-	CU_ASSERT_EQUAL(c[0]->meetings, MEETINGS);
-	CU_ASSERT_EQUAL(lateness_often(b.pieces, 0, often, MEMBERS), 0);
-	lateness_free(b.pieces);
-}
-
 static void what_lacks_members_is_counted(void)
 {
 	struct both b = {.seed = 4};
@@ -492,7 +462,6 @@ static CU_TestInfo meet_cases[] = {
 	{"pieces say what events say", pieces_say_what_events_say},
 	{"broadcasts wait for a late root", broadcasts_wait_for_a_late_root},
 	{"clocks bound what is said", clocks_bound_what_is_said},
-	{"call sites make nobody late", sites_make_nobody_late},
 	{"what lacks members is counted", what_lacks_members_is_counted},
 	{"memory is bounded", memory_is_bounded},
 	{"strays are counted", strays_are_counted},

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "consumers/analysis/class-form.h"
 #include "consumers/analysis/tail.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
@@ -17,11 +18,6 @@
 #define HELD_MOST 4096u
 #define SURE	  1000u
 
-/* Communicators come and go. Of this many that have had fewer than so many operations of a form
- * (the same, as large, of as many members, from one call site), all further ones are one class. */
-#define YOUNG_MOST  16u
-#define YOUNG_TIMES 8u
-
 /* A process's number is below this. */
 #define PROCESSES_MOST (1u << 22)
 
@@ -29,12 +25,6 @@ struct class_key {
 	uint32_t comm, site; /* comm 0: those of a form on any other communicator, of so many */
 	uint32_t members;    /* members; else 0 */
 	uint16_t op, magnitude;
-};
-
-struct class_form {
-	struct class_key key; /* without communicator */
-	unsigned young;
-	UT_hash_handle hh;
 };
 
 struct lateness_row {
@@ -91,7 +81,6 @@ struct lateness *lateness_new(double confidence, lateness_take *take, void *arg)
 
 void lateness_free(struct lateness *l)
 {
-	struct class_form *f, *next_form;
 	struct lateness_row *c, *next_class;
 	struct member_row *p, *next_member;
 
@@ -102,11 +91,7 @@ void lateness_free(struct lateness *l)
 		HASH_DEL(l->classes, c);
 		free(c);
 	}
-	HASH_ITER(hh, l->forms, f, next_form)
-	{
-		HASH_DEL(l->forms, f);
-		free(f);
-	}
+	class_forms_free(&l->forms);
 	HASH_ITER(hh, l->members, p, next_member)
 	{
 		HASH_DEL(l->members, p);
@@ -147,19 +132,6 @@ static struct lateness_row *class_find(const struct lateness *l, const struct cl
 	return c;
 }
 
-static struct class_form *form_of(struct lateness *l, const struct class_key *key)
-{
-	struct class_form *f;
-
-	HASH_FIND(hh, l->forms, key, sizeof(*key), f);
-	if (f)
-		return f;
-	f = memory_new(1, sizeof(*f));
-	f->key = *key;
-	HASH_ADD(hh, l->forms, key, sizeof(f->key), f);
-	return f;
-}
-
 static struct lateness_row *class_new(struct lateness *l, const struct class_key *key)
 {
 	struct lateness_row *c = memory_new(1, sizeof(*c));
@@ -186,8 +158,9 @@ static struct lateness_row *class_of(struct lateness *l, struct class_key key, u
 	c = class_find(l, &any);
 	if (l->n_list == CLASSES_MOST)
 		return c;
-	form = form_of(l, &any);
-	if (form->young == YOUNG_MOST)
+	form = class_form_of(
+		&l->forms, &(struct class_form_key){any.site, any.members, any.op, any.magnitude});
+	if (class_form_is_full(form))
 		return c ? c : class_new(l, &any);
 	c = class_new(l, &key);
 	c->form = form;
@@ -198,7 +171,7 @@ static struct lateness_row *class_of(struct lateness *l, struct class_key key, u
 /* It has had one more operation. */
 static void class_grow(struct lateness_row *c)
 {
-	if (!c->form || c->sums.meetings < YOUNG_TIMES)
+	if (!c->form || c->sums.meetings < CLASS_FORM_TIMES)
 		return;
 	c->form->young--;
 	c->form = NULL;
