@@ -338,7 +338,8 @@ static void look_at(struct lateness *l, struct lateness_row *c, const struct wai
 	late.late_ns = w->late_ns;
 	late.error_ns = w->error_ns;
 	late.caused_ns = w->caused_ns;
-	if (!w->awaited || w->late_ns <= w->error_ns)
+	/* nor is one that nobody has waited for, as another one came yet later */
+	if (!w->awaited || w->late_ns <= w->error_ns || w->caused_ns <= 0)
 		return;
 	if (judge(l, c, &late) || c->usual.n >= SURE || l->n_held == HELD_MOST)
 		return;

@@ -173,6 +173,22 @@ static void say_once(const struct colop *c, const struct late_once *late, FILE *
 	table_say(out, "%s", text);
 }
 
+/* Those that were late once, if that is worth a word. */
+static void show_once(const struct colop *c, FILE *out)
+{
+	size_t said = 0;
+
+	for (size_t i = 0; i < c->n_once; i++) {
+		if (lateness_share(c->lateness, c->once[i].caused_ns) < c->least)
+			continue;
+		say_once(c, &c->once[i], out);
+		said++;
+	}
+	if (c->all_once > said)
+		table_say(out, "and %llu times more somebody was late by more than is usual",
+			  (unsigned long long)(c->all_once - said));
+}
+
 /* ---- messages ---- */
 
 /* One side of a flow that has waited. */
@@ -247,11 +263,7 @@ void colop_show(const struct colop *c, FILE *out)
 	show_table(c, out);
 	for (size_t i = 0; i < n; i++)
 		say_often(c, &found[i], out);
-	for (size_t i = 0; i < c->n_once; i++)
-		say_once(c, &c->once[i], out);
-	if (c->all_once > c->n_once)
-		table_say(out, "and %llu times more somebody was late by more than is usual",
-			  (unsigned long long)(c->all_once - c->n_once));
+	show_once(c, out);
 	free(found);
 	if (c->messages)
 		show_messages(c, out);

@@ -32,10 +32,13 @@ static const struct table_column meeting_columns[] = {
 	{.pad = 10, .gap = 1, .drop = 3},
 };
 
-/* A time of which clocks cannot tell that there is any is "?". */
-static const char *duration(char buf[UNIT_TEXT], const struct evspace_meeting *m, uint64_t ns)
+/* The sum of so many differences of two times; one of which clocks cannot tell that there is any is
+ * "?". */
+static const char *duration(char buf[UNIT_TEXT], const struct evspace_meeting *m, uint64_t ns,
+			    uint32_t differences)
 {
-	return m->hosts && (double)ns <= 2 * m->error_ns * m->count ? "?" : unit_duration(buf, ns);
+	return m->hosts && (double)ns <= 2 * m->error_ns * differences ? "?"
+								       : unit_duration(buf, ns);
 }
 
 static void row(const struct viewer *v, const struct evspace_meeting *m, struct table *t)
@@ -50,9 +53,9 @@ static void row(const struct viewer *v, const struct evspace_meeting *m, struct 
 		table_cell(t, "%u of %u", m->count, m->size);
 	else
 		table_cell(t, "%u", m->count);
-	table_cell(t, "%s", duration(text, m, (uint64_t)(m->last_ns - m->start_ns)));
+	table_cell(t, "%s", duration(text, m, (uint64_t)(m->last_ns - m->start_ns), 1));
 	table_cell(t, "%s", m->rank >= 0 ? process_name(who, m->rank) : m->who);
-	table_cell(t, "%s", duration(text, m, m->waited_ns));
+	table_cell(t, "%s", duration(text, m, m->waited_ns, m->count - 1));
 	table_cell(t, "%s", unit_bytes(text, m->bytes));
 }
 
