@@ -113,15 +113,17 @@ static int say_planted(const char *line, bool json)
 {
 	double planted = number_in(line, "planted"), found = number_in(line, "found");
 	double wrong = number_in(line, "false"), noise = number_in(line, "noise");
-	double off_us = number_in(line, "off_us");
+	double off_us = number_in(line, "off_us"), beyond = number_in(line, "beyond");
+	double hosts = number_in(line, "hosts");
 
 	if (!is_case(line, "planted"))
 		return 0;
 	printf(json ? "{\"case\":\"planted\",\"planted\":%.0f,\"found\":%.0f,\"false\":%.0f,"
-		      "\"noise\":%.0f,\"off_us\":%.1f}\n"
+		      "\"noise\":%.0f,\"off_us\":%.1f,\"beyond\":%.0f,\"hosts\":%.0f}\n"
 		    : "planted: %.0f late ranks, %.0f found, %.0f falsely named; %.0f times the "
-		      "machine made one late; lateness off by %.1f us at most\n",
-	       planted, found, wrong, noise, off_us);
+		      "machine made one late; lateness off by %.1f us at most, %.0f times by more "
+		      "than clocks, on %.0f hosts\n",
+	       planted, found, wrong, noise, off_us, beyond, hosts);
 	return planted < 0 || found < 0 || wrong < 0 ? -1 : 1;
 }
 
