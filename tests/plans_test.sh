@@ -28,18 +28,22 @@ papers_plans() {
 budgets() {
 	table 2 1 1 1 1 && tap_says 0 'file, window, font' evspace plan servers --budget 5% --t-report 54.054054us --plans 1 && [ "$(grep -c ' Hz ' said)" -eq 1 ] &&
 		tap_says 0 'It tells 1284' evspace plan - --budget 5 --t-report 54.054054e-6 --reduce <servers &&
-		tap_says 0 '"font":566.0.*"information"' evspace plan - --budget 9% --t-report 100e-6 --reduce --json <<-'EOF'
+		tap_says 0 '"font":566.0.*"information"' evspace plan - --budget 9% --t-report 100e-6 --reduce --json <<-'EOF' || return
 			class frequency weight duty deduced_from
 			file 334 2 .3 -
 			opened 10 5 .1 file
 			font 900 1 .1 -
 		EOF
 	grep -q '"deduced":\["opened"\]' said &&
-		tap_says 0 '"a":50.0,"b":100.0.*"used":0.02,' evspace plan - --budget 2% --t-report 100us --t-detect 1ms --reduce --json <<-'EOF'
+		tap_says 0 '"a":50.0,"b":100.0.*"used":0.02,' evspace plan - --budget 2% --t-report 100us --t-detect 1ms --reduce --json <<-'EOF' || return
 			class frequency weight duty t_detect
 			a 1000 1 .3 5us
 			b 100 2 .1 0
 		EOF
+	tap_says 0 'No plan tells anything under this budget' evspace plan - --max-frequency 0.5 <<-'EOF'
+		class frequency weight duty
+		a 1000 1 0
+	EOF
 }
 
 # wrong TEXT LINE...: a table of these lines is refused so.
@@ -59,6 +63,7 @@ wrong_tables() {
 		wrong 'the weight of each class is 0' "$heads" 'a 1 0 .5' &&
 		wrong 'wrong:2: class "a": the frequency "0" is not above 0' "$heads" 'a 0 1 .5' &&
 		wrong 'wrong:2: class "a": the frequency "inf" is too large' "$heads" 'a inf 1 .5' &&
+		wrong 'wrong:2: class "a": the frequency "1e308" is too large' "$heads" 'a 1e308 1 .5' &&
 		wrong 'wrong:2: class "a": the duty .* "1.5" is not from 0 to 1' "$heads" 'a 1 1 1.5' &&
 		wrong 'wrong:3: class "a" is in line 2 already' "$heads" 'a 1 1 .5' 'a 1 1 .5' &&
 		wrong 'wrong:2: there are 3 words, where the first line has 4' "$heads" 'a 1 1' &&

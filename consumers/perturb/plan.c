@@ -348,7 +348,9 @@ static void print_greedy(const struct planning *p, const struct probing_plan *pl
 {
 	char share[UNIT_TEXT], *traced;
 
-	if (!greedy)
+	if (plans[0].information <= 0)
+		table_say(stdout, "No plan tells anything under this budget; raise it.");
+	if (!greedy || plans[0].information <= 0)
 		return;
 	traced = plan_names(p, greedy->traced, true);
 	table_say(stdout, "The paper's greedy plan tells %.6g, %s of plan 1; it traces %s.",
