@@ -110,6 +110,8 @@ done
 tap_case "... what is received is what was sent, world ranks, tags, communicators, bytes" messages_agree
 tap_case "... communicators have one id and the same members for all" comms_agree
 tap_case "... collectives have the same numbers for all" collectives_agree
+tap_case "... and nothing but the world was made of nothing" eval '[ "$(dumped comms | grep "\"parent\":0," |
+	sed "s/.*\"comm\":\([0-9]*\),.*/\1/" | sort -u | wc -l)" -eq 1 ]'
 tap_case "calls: all of it again" counts_are_right 2 "$apps/calls" --rounds 5
 for shape in "1 3" "2 4" "3 2"; do
 	read -r ranks threads <<<"$shape"

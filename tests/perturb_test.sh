@@ -158,6 +158,15 @@ is_batch() {
 	[ "$(sed 's/.*) //' "/proc/$(bed_pid agent)/stat" | cut -d' ' -f39)" -eq 3 ]
 }
 
+# Who sets its rate itself does so within the budget: *events* would look ten times a second.
+events_keep_it() {
+	evspace events --run steady --budget 0.05% --duration 5s >/dev/null 2>"$tap_dir/said" &&
+		awk 'match($0, /up to [0-9.]+ waves a second/) { most = substr($0, RSTART + 6) + 0 }
+			match($0, /waves \([0-9.]+\/s\)/) { rate = substr($0, RSTART + 7) + 0 }
+			END { exit !(most > 0 && most < 4 && rate > 0 && rate < 1.5 * most + 0.5) }' "$tap_dir/said" ||
+		{ cat "$tap_dir/said"; return 1; }
+}
+
 bed_begin
 bed_start agent evspace agent --urgency batch
 bed_until bed_ready agent
@@ -186,6 +195,8 @@ tap_case "a program without collectives: 1" tap_says 1 'makes no collectives on 
 tap_case "... whose budget is kept by direct cost" bed_until grep -q 'cannot be measured on the program (it makes no collectives' "$bed_dir/direct.err"
 tap_case "... and which says what it costs while it looks" bed_until grep -q '"type":"cost","rate_hz":[0-9.]*,.*"budget":0.01,"measured":null,' "$bed_dir/direct.out"
 bed_kill INT direct
+bed_wait direct
+tap_case "... within which a consumer sets its rate itself" events_keep_it
 kill -TERM "$(bed_pid steady)"
 tap_case "the experiment of the command that was killed ends by its lease" bed_until all_traced
 preload=$top_builddir/tests/preload/.libs/plant.so begins planted 1 "$top_builddir/tests/apps/iterate" 1 100000

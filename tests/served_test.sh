@@ -93,7 +93,7 @@ purged() {
 	reader=$!
 	bed_until in_use && tap_says 1 'night stays: a program has one of its elements open' evspace purge night || return
 	kill "$reader"
-	wait "$reader"
+	bed_until eval "! kill -0 $reader 2>/dev/null" && wait "$reader"
 	evspace purge --all --older-than 1h >"$tap_dir/out" 2>&1 &&
 		tap_printed "$tap_dir/out" -- 'night stays: its elements were used .* ago' || return
 	evspace purge night && [ ! -e "$EVSPACE_DIR/night" ]
@@ -120,7 +120,7 @@ cut_short() {
 	evspace element read whole --follow >"$tap_dir/whole" 2>"$tap_dir/err" &
 	reader=$!
 	bed_until [ -s "$tap_dir/whole" ] && truncate -s 0 "$EVSPACE_DIR/night/whole.elem" || return
-	wait "$reader"
+	bed_until eval "! kill -0 $reader 2>/dev/null" && wait "$reader"
 	[ $? = 1 ] && tap_printed "$tap_dir/err" -- 'its file is damaged, or was cut short' && evspace purge --all --force
 }
 
@@ -172,6 +172,17 @@ read_from_elsewhere() {
 		! evspace element wait load "${at[@]}" --timeout 200ms &&
 		tap_says 1 'no host that has answered has an element none' evspace element read none "${at[@]}" &&
 		tap_says 2 'made and written on their host' evspace element write load load=1 "${at[@]}" || return
+	# another one takes its place meanwhile
+	rm "$tap_dir/waited"
+	evspace element read load "${at[@]}" --follow --json >"$tap_dir/waited" 2>"$tap_dir/said" &
+	reader=$!
+	bed_until has_line && EVSPACE_DIR=$far evspace purge night >/dev/null &&
+		EVSPACE_DIR=$far evspace element make load --run night --fields 'b f64' || return
+	for n in 1 2 3 4 5 6 7 8 9 10 11; do
+		EVSPACE_DIR=$far evspace element write load b=$n || return
+	done
+	bed_until eval "! kill -0 $reader 2>/dev/null" && wait "$reader"
+	[ $? = 1 ] && grep -qx 'evspace element: it was removed' "$tap_dir/said" && ! grep -q '"b"\|"number":10' "$tap_dir/waited" || return
 	# of the same name, and a host that is not there
 	EVSPACE_DIR=$far evspace element make here --run night --fields 'n u64' || return
 	bed_until eval '[ "$(evspace element list '"${at[*]}"' | grep -c here)" = 2 ]' &&

@@ -93,6 +93,13 @@ one_id() {
 		[ "$(grep -c '^ *2 ' "$tap_dir/ids")" -ge "$pairs" ] || { cat "$tap_dir/ids"; return 1; }
 }
 
+# Only a world was made of no other communicator.
+only_worlds() {
+	"$dump" "$EVSPACE_DIR/run" --comms | sed -n 's/.*"comm":\([0-9]*\),"parent":0,.*/\1/p' | sort -u >"$tap_dir/worlds"
+	[ "$(wc -l <"$tap_dir/worlds")" -eq "$1" ] || { "$dump" "$EVSPACE_DIR/run" --comms; return 1; }
+}
+
+tap_case "spawn: nothing but the two worlds was made of nothing" only_worlds 2
 tap_case "spawn: parents and children have one id for what connects them" one_id 1 0
 tap_case "meet, 2 ranks: accept, connect, names and join, every count" counts_agree meet 2
 tap_case "meet, 4 ranks: the same" counts_agree meet 4

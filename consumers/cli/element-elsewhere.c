@@ -29,6 +29,7 @@ struct element_elsewhere {
 	Evspace__Frame *reply;
 	/* the element, once it is found: */
 	char *run, *node;
+	int64_t born_ns; /* another one of its name was born at another time */
 	struct fields fields;
 	uint64_t next, end; /* numbers of the tuple to come, and of that behind the last */
 	bool first;	    /* nothing has come yet */
@@ -175,6 +176,7 @@ static void element_found(struct element_elsewhere *w, const Evspace__Status *ho
 
 	w->run = memory_copy(m->run);
 	w->node = memory_copy(host->node);
+	w->born_ns = m->born_ns;
 	w->end = m->written;
 	w->next = asked->waits	  ? m->written
 		  : asked->newest ? m->written - (m->written > 0)
@@ -234,7 +236,8 @@ static int element_again(struct element_elsewhere *w, const Evspace__ElementTupl
 		for (size_t k = 0; k < host->n_elements_of_programs; k++) {
 			const Evspace__ElementTuples *m = host->elements_of_programs[k];
 
-			if (!element_wanted(w, m) || strcmp(m->run, w->run) != 0)
+			if (!element_wanted(w, m) || strcmp(m->run, w->run) != 0 ||
+			    m->born_ns != w->born_ns)
 				continue;
 			if (m->n_times_ns > TUPLES_MOST ||
 			    m->tuples.len != m->n_times_ns * w->fields.bytes ||

@@ -87,7 +87,7 @@ void client_tempo_begin(struct evspace_client *c)
 /* The next wave is due by the present tempo, not by that at the last ask. */
 static void hurry(struct evspace_client *c)
 {
-	uint64_t due_ns = c->asked_ns + (uint64_t)(c->tempo.interval_s * 1e9);
+	uint64_t due_ns = c->asked_ns + wave_ns(c);
 
 	if (due_ns < c->due_ns)
 		c->due_ns = due_ns;

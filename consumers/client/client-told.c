@@ -37,7 +37,8 @@ void client_told_wave(struct evspace_client *c)
 	c->told.last_ns = now;
 	tale = (struct evspace_tale){
 		.budget = s.budget,
-		.slowdown = s.slowdown + s.collecting,
+		/* of the first pairs alone nothing is known */
+		.slowdown = isfinite(s.high) ? s.slowdown + s.collecting : NAN,
 		.low = s.low + s.collecting,
 		.high = s.high + s.collecting,
 		.rate_hz = s.rate_hz,

@@ -145,7 +145,7 @@ static void print_comm(FILE *out, const struct finding *f, const struct name_com
 
 	if (parent && parent->world)
 		snprintf(from, sizeof(from), ", made of world");
-	else if (c->parent)
+	else if (c->parent && c->parent != c->id)
 		snprintf(from, sizeof(from), ", made of %08x", c->parent);
 	if (names_comm_is_world(c))
 		fprintf(out, "#   world: %s\n", members);

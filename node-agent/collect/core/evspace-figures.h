@@ -30,7 +30,9 @@ extern "C" {
 /** What is recorded of a class of operations. */
 struct evspace_class_mode {
 	char name[EVSPACE_NAME]; /* "p2p" */
-	char mode[EVSPACE_NAME]; /* "trace", "count", "time", "sample", "off", or "1/8" */
+	/* "trace", "count", "time", "sample", "off", "1/8"; or "trial": recorded by turns, as long
+	 * as an experiment finds out what that costs */
+	char mode[EVSPACE_NAME];
 };
 
 /** What whoever keeps a budget (any consumer with --budget, `evspace plan --apply`) says of this
@@ -38,7 +40,7 @@ struct evspace_class_mode {
 struct evspace_budget {
 	double age_s;		    /* since it was said */
 	double budget;		    /* what looking and collecting may cost */
-	double slowdown, low, high; /* what they cost: estimate, and its interval */
+	double slowdown, low, high; /* what they cost: estimate, and its interval; or all NAN */
 	double rate_hz;		    /* how often the program is looked at */
 	int n_modes;
 	struct evspace_class_mode modes[EVSPACE_MODES]; /* here and now, on MPI_COMM_WORLD */

@@ -323,7 +323,8 @@ static uint32_t neighbors_count(MPI_Comm comm, int rank)
 	return n > 0 ? (uint32_t)n : 0;
 }
 
-/* Record it in the segment, and use the list of members there. */
+/* Record it in the segment, and use the list of members there. An intercommunicator, whose sides
+ * were made of different ones, has itself for a parent: only a world has none. */
 static void members_record(struct mpi_comm *c, const struct sides *s, uint32_t parent)
 {
 	int other = s->n > 1 ? !s->local : s->local;
@@ -385,7 +386,7 @@ void mpi_comm_add(MPI_Comm made, struct mpi_comm *parent, MPI_Comm from, enum mp
 		c.id = id_make(parent, how, n, tag, &sides);
 		if (!c.id)
 			return;
-		members_record(&c, &sides, how >= MPI_COMM_INTER ? 0 : parent->id);
+		members_record(&c, &sides, how >= MPI_COMM_INTER ? c.id : parent->id);
 	}
 	record_put(mpi_comm_key(made), &c, ON_COMMS);
 }
@@ -405,7 +406,7 @@ void mpi_comm_add_as(MPI_Comm made, uint32_t id)
 	if (made == mpi.comm_null || !id || !record_ask(&c, &sides, made, mpi.comm_null))
 		return;
 	c.id = id;
-	members_record(&c, &sides, 0);
+	members_record(&c, &sides, id);
 	record_put(mpi_comm_key(made), &c, ON_COMMS);
 }
 
