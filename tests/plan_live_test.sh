@@ -92,6 +92,13 @@ keeps() {
 	is_planned && evspace collect trace >/dev/null && bed_until all_traced
 }
 
+# What fits whole is recorded whole, however much a probe would hit.
+traces_all() {
+	bed_start whole evspace plan --budget 90% --duration 200ms --apply --json
+	bed_until grep -q '"type":"change".*"sampled":\[\].*"probing_hz":0.0,' "$bed_dir/whole.out" && bed_kill INT whole && bed_wait whole ||
+		{ cat "$bed_dir"/whole.*; return 1; }
+}
+
 # Without a probe: what is recorded of each class fits, as nearly as halves of halves do; all are counted.
 is_reduced() {
 	modes | grep -q '"1/[0-9]*"'
@@ -152,6 +159,7 @@ tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes"
 tap_case "a planner is stopped for longer than its lease: modes are as before; it switches again" stopped
 tap_case "planner and agent are killed: the next agent puts them back" both_killed
 tap_case "with --keep they stay" keeps
+tap_case "... all where that fits the budget" traces_all
 tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
 tap_case "a budget that collecting alone exceeds: with ,collect less is recorded, until Ctrl-C" thins
 tap_case "... or until it is killed, and its lease is over" thinning_dies

@@ -123,12 +123,15 @@ static bool best_probing(const struct planning *p, struct live_plan *best)
 	struct probing_plan *plan = knapsack_plans_new(1, p->table.n);
 	double bound;
 	bool found = knapsack_probing(p->table.classes, p->table.n, &p->limits, plan, 1, &bound);
+	/* to the formula a long event that a fast probe hits again and again tells more than a
+	 * record of it, which has all of it */
+	bool all_fit = plan_all_fit(p);
 
-	best->probing_hz = plan->probing_hz;
+	best->probing_hz = all_fit ? 0 : plan->probing_hz;
 	for (size_t i = 0; i < p->table.n; i++)
-		best->modes[i] = plan->traced[i] ? EVSPACE_TRACE : EVSPACE_SAMPLE;
+		best->modes[i] = all_fit || plan->traced[i] ? EVSPACE_TRACE : EVSPACE_SAMPLE;
 	knapsack_plans_free(plan);
-	return found;
+	return found || all_fit;
 }
 
 /* ---- what changes ---- */

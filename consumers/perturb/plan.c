@@ -35,9 +35,10 @@ static const char plan_help[] =
 	"FILE (- is standard input) has a line for each class below one with the names\n"
 	"of the columns: class, frequency (events a second), weight (what an event of it\n"
 	"tells), duty (event time over period, from 0 to 1). Columns that may be there:\n"
-	"t_trace (time to record an event, instead of --t-report), minimum (Hz that it\n"
-	"is to be seen with at least), interrupted (how often an event of it is on\n"
-	"average interrupted), deduced_from (the class that tells all of it, or -).\n";
+	"t_trace (time to record an event, instead of --t-report), t_detect (with\n"
+	"--reduce: time to see one that is not recorded), minimum (Hz that it is to be\n"
+	"seen with at least), interrupted (how often an event of it is on average\n"
+	"interrupted), deduced_from (the class that tells all of it, or -).\n";
 
 static const char plan_more[] =
 	"Without FILE the classes of a running program are measured: of a process on\n"
@@ -255,6 +256,11 @@ static double plan_tracing(const struct planning *p)
 	return all;
 }
 
+bool plan_all_fit(const struct planning *p)
+{
+	return plan_tracing(p) <= p->limits.share;
+}
+
 /* ---- output ---- */
 
 const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double amount)
@@ -319,7 +325,7 @@ static void print_json(const struct planning *p, const struct probing_plan *plan
 				     json_figure(plans[i].information), "exact", gap <= 0, "gap",
 				     json_figure(gap), "greedy",
 				     greedy ? json_figure(greedy->information) : json_null(),
-				     "all_fit", plan_tracing(p) <= p->limits.share),
+				     "all_fit", plan_all_fit(p)),
 			   stdout);
 	}
 }
@@ -330,7 +336,7 @@ void plan_notes(const struct planning *p)
 
 	plan_amount(all, p, plan_tracing(p));
 	plan_amount(most, p, p->limits.share);
-	if (plan_tracing(p) <= p->limits.share)
+	if (plan_all_fit(p))
 		table_say(stdout,
 			  "Tracing all %zu class%s takes %s and fits the budget, %s: there is "
 			  "no need to sample.",

@@ -40,6 +40,9 @@ int plan_weighs(const struct planning *p);
 /** An amount as of the budget: Hz or a share. Returns @buf. */
 const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double amount);
 
+/** Does tracing all classes keep the budget? */
+bool plan_all_fit(const struct planning *p);
+
 /** Print what all classes take, and those that are in no plan, which JSON has as a list. */
 void plan_notes(const struct planning *p);
 json_t *plan_json_deduced(const struct planning *p);
