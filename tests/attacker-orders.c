@@ -319,6 +319,45 @@ static void again_frame(struct link *link, void *arg, const struct frame *frame)
 		again_open(link, o);
 }
 
+/* ---- more waves than the map lets a view of one's own have ---- */
+
+static void window_ready(struct link *link, void *arg)
+{
+	static char text[] = "use latest";
+	struct orders *o = arg;
+	Evspace__Open open = EVSPACE__OPEN__INIT;
+	unsigned char id[16] = {5};
+
+	o->wanted = 2;
+	open.scope = 1;
+	open.id = (ProtobufCBinaryData){sizeof(id), id};
+	open.run = (char *)(uintptr_t)o->elsewhere;
+	open.define = (ProtobufCBinaryData){strlen(text), (uint8_t *)text};
+	link_send(link, &WIRE_FRAME(OPEN, open, &open), NULL);
+}
+
+/* As if they were asked for again, of one host. */
+static void window_frame(struct link *link, void *arg, const struct frame *frame)
+{
+	Evspace__Ask ask = EVSPACE__ASK__INIT;
+	struct orders *o = arg;
+	uint32_t only;
+
+	if (frame->header->kind_case == EVSPACE__FRAME__KIND_OPENED && o->answered == 0 &&
+	    frame->header->opened->n_leaves > 0) {
+		only = frame->header->opened->leaves[0]->index;
+		ask.scope = 1;
+		ask.wave = 1;
+		ask.count = 3;
+		ask.deadline_ms = 1000;
+		ask.only = &only;
+		ask.n_only = 1;
+		link_send(link, &WIRE_FRAME(ASK, ask, &ask), NULL);
+	}
+	orders_frame(link, arg, frame);
+}
+
+static const struct link_events window_events = {window_ready, window_frame, orders_closed};
 static const struct link_events again_events = {again_ready, again_frame, orders_closed};
 static const struct link_events defines_events = {defines_ready, orders_frame, orders_closed};
 static const struct link_events large_events = {large_ready, orders_frame, orders_closed};
@@ -332,6 +371,7 @@ int attacker_orders(const char *what, const char *address, const char *dir, cons
 	const struct link_events *events = large		      ? &large_events
 					   : !strcmp(what, "defines") ? &defines_events
 					   : !strcmp(what, "again")   ? &again_events
+					   : !strcmp(what, "window")  ? &window_events
 					   : elsewhere		      ? &frames_events
 								      : &orders_events;
 	const struct link_self self = {is_agent ? name : "", 0};

@@ -260,7 +260,8 @@ int main(int argc, char **argv)
 	if (argc == 5 && (!strcmp(what, "orders") || !strcmp(what, "agent") ||
 			  !strcmp(what, "large") || !strcmp(what, "defines")))
 		return attacker_orders(what, argv[2], argv[3], argv[4], NULL);
-	if ((!strcmp(what, "frames") || !strcmp(what, "again")) && argc == 6)
+	if ((!strcmp(what, "frames") || !strcmp(what, "again") || !strcmp(what, "window")) &&
+	    argc == 6)
 		return attacker_orders(what, argv[2], argv[3], argv[4], argv[5]);
 	fputs("attacker: see its source\n", stderr);
 	return 2;

@@ -100,7 +100,7 @@ ends() {
 	by 'defined by none;' || return
 	for i in 1 2 3; do
 		bed_until bed_gone "$(bed_pid "own$i")" &&
-			grep 'the map has been changed to one by which this view cannot stay open: .*the map lets no consumer' \
+			grep '^evspace view: the map has been changed to one by which this view cannot stay open: .*the map lets no consumer' \
 				"$bed_dir/own$i.err" || { cat "$bed_dir/own$i.err"; return 1; }
 	done
 }
@@ -180,6 +180,8 @@ tap_case "... nothing that is there" says 2 'view `(defined)` selects nothing' -
 tap_case "... a name and a text" says 2 'exclude each other' volume --define 'use volume'
 tap_case "no more than the map says" by 'stages at most 2; kinds filter reduce;'
 tap_case "... stages" says 2 '--define:1:[0-9]*: more than 2 stages' --define "$own"
+tap_case "... which are named where there is no such stage" says 2 '--define:1:6: there is no stage "reduc"; the map lets consumers.* own views have `filter`, `reduce`' \
+	--define 'node reduc max'
 tap_case "... kinds" says 2 '--define:1:6: the map lets consumers. own views have no stage `matrix`, but `filter`, `reduce`' \
 	--define 'node matrix by node'
 tap_case "... cost" eval 'by "cost at most 10us;" && says 2 "a wave of this view takes .* the map lets consumers define what takes 0.01 ms" \
@@ -187,6 +189,8 @@ tap_case "... cost" eval 'by "cost at most 10us;" && says 2 "a wave of this view
 tap_case "... and what costs less is allowed" eval 'by "cost at most 1s;" && says 0 wave --define "use latest" --count 1'
 tap_case "... waves under way" eval 'by "window at most 2;" && says 0 wave --define "use latest" --rate max --window 32 --count 40 --json &&
 	evspace map show "$new" >"$tap_dir/said" && grep "^consumers may define views .*, 2 waves of each under way" "$tap_dir/said"'
+tap_case "... nor of some hosts, as if they were asked again" eval '"$top_builddir/tests/attacker" window "$bed_entry" "$EVSPACE_TLS" observe tunnel >"$tap_dir/window" 2>&1;
+	grep "^refused: more than 2 waves under way, which the map lets" "$tap_dir/window" || { cat "$tap_dir/window"; false; }'
 tap_case "... of streams, too" says 0 wave --define "use volume" --rate max --window 32 --count 40 --backlog --json
 tap_case "by control alone" eval 'by "defined by control;" && says 3 "may not define views" --define "use latest" --count 1'
 tap_case "... who has it, may" says 0 wave --identity control --define 'use latest' --count 1
@@ -208,6 +212,8 @@ tap_case "... can be seen before" eval 'evspace map show "$new" --view events --
 	grep "at most 2 asked at once by each" "$tap_dir/said" && grep "^  b1 " "$tap_dir/said" &&
 	evspace map show "$new" >"$tap_dir/said" && grep "^consumers may choose for any view: trees flat fanout, concurrency 3 at most$" "$tap_dir/said"'
 tap_case "... a map that allows less ends it" chosen_ends
+tap_case "what is there is said once, also of nodes that have one folder" says 1 \
+	'there is /A/a0/rank0, /A/a1/rank1, /B/b0/rank2, /B/b1/rank3, and 1 more, with threads' events --select '/nosuch/**' --backlog --until-end
 tap_case "four at once, also if many have one id" eval 'by "" && of_one_id'
 tap_case "four at once" eval 'by "" && watchers_start'
 tap_case "... the fifth is refused" says 2 'observe has 4 views of its own open already, which is the most by the map' --define 'use latest'

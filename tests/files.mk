@@ -44,10 +44,10 @@ LDADD = libtap.la $(EVSPACE_LIBS)
 
 unit_tests = \
 	tests/address_test tests/agreement_test tests/alarm_test \
-	tests/batch_test \
+	tests/batch_test tests/brought_test \
 	tests/bench_test \
 	tests/classes_test \
-	tests/client_test tests/client_connection_test tests/client_break_test \
+	tests/client_test tests/client_connection_test tests/client_break_test tests/client_held_test \
 	tests/clock_test tests/clock_fit_test \
 	tests/collect_class_test \
 	tests/collector_test tests/collector_thread_test \
@@ -78,7 +78,7 @@ unit_tests = \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/spill_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
-	tests/delivery_test tests/delivery_fold_test \
+	tests/delivery_test tests/delivery_fold_test tests/delivery_columns_test \
 	tests/library_test \
 	tests/link_test tests/link_flood_test \
 	tests/loop_test tests/loop_tsan_test \
@@ -241,6 +241,7 @@ tests_segment_room_test_SOURCES = tests/segment_room_test.c tests/fixture.c test
 tests_store_purge_test_SOURCES = tests/store_purge_test.c tests/fixture.c tests/fixture.h
 fake_sources = tests/fake.c tests/fake.h tests/fake-words.c tests/fake-words.h tests/random.h
 tests_client_break_test_SOURCES = tests/client_break_test.c $(fake_sources)
+tests_client_held_test_SOURCES = tests/client_held_test.c $(fake_sources)
 tests_loop_test_SOURCES = tests/loop_test.c tests/loop-bed.c tests/loop-bed.h $(fake_sources)
 tests_loop_test_LDADD = $(LDADD) -lpthread
 # The same with all of the library, so that whatever two connections in two threads share is found.
@@ -257,6 +258,7 @@ tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/clie
 	$(fake_sources)
 tests_delivery_fold_test_SOURCES = tests/delivery_fold_test.c tests/random.h
 tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
+tests_delivery_columns_test_SOURCES = tests/delivery_columns_test.c tests/random.h
 tests_intervals_test_SOURCES = tests/intervals_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la

@@ -200,7 +200,9 @@ static size_t writes_past(struct evspace_stage *stage, const struct evspace_stag
 		((char *)stage->own)[8] = 1;
 	else if (past == 4)
 		return run->count + 1;
-	return run->count;
+	if (past == 5)
+		record[3] = 1;
+	return run->count + (past == 5);
 }
 
 /* One wave of a leaf through a chain of one stage. Returns what chain_apply() does. */
@@ -235,16 +237,27 @@ static void writing_past_is_found(void)
 	struct error e;
 
 	table.take = writes_past;
-	for (past = 0; past <= 5; past++) {
+	for (past = 0; past <= 6; past++) {
+		char *told = NULL;
+		size_t bytes;
+
 		CU_ASSERT_EQUAL(foreign_stage_init(&kind, "past.so", &table, &e), 0);
-		CU_ASSERT_EQUAL(wave(&kind, &fault), past < 5 ? -1 : 0);
-		CU_ASSERT_EQUAL(kind.broken, past < 4);
-		if (past > 4)
+		kind.told = open_memstream(&told, &bytes);
+		CU_ASSERT_EQUAL(wave(&kind, &fault), past < 6 ? -1 : 0);
+		/* who also says what cannot be has not only done that */
+		CU_ASSERT_EQUAL(kind.broken, past != 4 && past != 6);
+		fclose(kind.told);
+		kind.told = NULL;
+		CU_ASSERT_PTR_EQUAL(strchr(told, '\n'), strrchr(told, '\n'));
+		CU_ASSERT_EQUAL(strstr(told, "stage \"past.so\" has written past") != NULL,
+				kind.broken);
+		free(told);
+		if (past > 5)
 			continue;
 		CU_ASSERT_PTR_NOT_NULL_FATAL(fault);
-		CU_ASSERT_PTR_NOT_NULL(
-			strstr(fault, past < 4 ? "written past what it was given" : "more tuples"));
-		if (past > 3)
+		CU_ASSERT_PTR_NOT_NULL(strstr(fault, kind.broken ? "written past what it was given"
+								 : "more tuples"));
+		if (!kind.broken)
 			continue;
 		names = names_new(0);
 		CU_ASSERT_PTR_NULL(stage_new(&kind.ops, LEVEL_NODE, names, "", &e));

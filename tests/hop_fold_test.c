@@ -129,12 +129,38 @@ static void nobody_asked(void)
 	hop_sayer_close(&bed);
 }
 
+/* What it has brought is taken out again: its other leaves are missing, each once, and it is named.
+ */
+static void taken_out_again(void)
+{
+	struct wave w = {.number = 1};
+	struct hop_bed bed;
+
+	open_bed(&bed, false);
+	wave_miss(&w, 5, MISSING_LATE, 0, "it sleeps");
+	wave_miss(&w, 9, MISSING_LATE, 0, NULL);
+	hop_displaced(bed.hop, &w, "it is too much");
+	CU_ASSERT_EQUAL_FATAL(w.n_missing, 4);
+	CU_ASSERT_EQUAL(w.missing[0].why, MISSING_LATE);
+	CU_ASSERT_EQUAL(w.missing[2].leaf, 4);
+	CU_ASSERT_EQUAL(w.missing[3].leaf, 7);
+	for (size_t i = 2; i < 4; i++) {
+		CU_ASSERT_EQUAL(w.missing[i].why, MISSING_REFUSED);
+		CU_ASSERT_STRING_EQUAL(w.missing[i].text, "w0 above it: it is too much");
+	}
+	free(w.missing[0].text);
+	free(w.missing[2].text);
+	free(w.missing);
+	hop_sayer_close(&bed);
+}
+
 int main(void)
 {
 	static CU_TestInfo cases[] = {
 		{"folded parts are of its own leaves", of_its_own_leaves},
 		{"nor does it speak twice for them", beside_others},
 		{"only who takes them gets them", nobody_asked},
+		{"what is taken out of a wave again is missing", taken_out_again},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

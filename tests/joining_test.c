@@ -253,7 +253,7 @@ static void wave_begin(struct place *p, uint64_t number)
 	struct error e;
 
 	place_bring(p, RUN_MEDIANS, 5000, MANY);
-	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, &p->batch, &e), 0);
+	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, 0, 1, &p->batch, &e), 0);
 	gather_seal(joining.gather, w);
 }
 
@@ -271,7 +271,7 @@ static void slots_are_needed(struct event_base *base, struct place *p)
 	CU_ASSERT_EQUAL(w->batch.bytes, 0);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 	place_bring(p, RUN_MEDIANS, 5000, MANY);
-	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, &p->batch, &e), 0);
+	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, 0, 1, &p->batch, &e), 0);
 	w = gather_begin(joining.gather, 100 + 2 * GATHER_WINDOW, false, 0, 10000);
 	CU_ASSERT(w->busy && !w->ending);
 	CU_ASSERT_EQUAL(w->batch.bytes, 0);

@@ -107,6 +107,15 @@ names_who_lacks_it() {
 		grep '2 of 3 hosts\|3 of 4 hosts' "$tap_dir/said" || { cat "$tap_dir/said" "$bed_dir/front.err"; return 1; }
 }
 
+# The host lacks the stage, and nobody puts it there.
+until_end_refused() {
+	local code=0
+
+	view sent --backlog --until-end >"$tap_dir/said" 2>&1 || code=$?
+	[ "$code" -eq 1 ] && grep 'ended without 1 of 4 hosts, which refuses: /B/b1, for [0-9.]* s: this agent has no stage "sketch.so"' "$tap_dir/said" ||
+		{ echo "$code"; tail -n 5 "$tap_dir/said"; return 1; }
+}
+
 # Who is named by view VIEW for TEXT; all agents live on, and other views.
 ends_by() {
 	view "$1" --backlog --count 3 >"$tap_dir/said" 2>&1
@@ -158,6 +167,7 @@ tap_case "... what is no object" told 'nonsense.so: cannot be loaded: '
 tap_case "... what others can write to" told 'writable.so: can be written by others; chmod go-w'
 tap_case "... a symbolic link" told 'link.so: is a symbolic link'
 tap_case "a host that lacks it is named, with what to do" names_who_lacks_it
+tap_case "--until-end ends without who refuses for good, and says so" until_end_refused
 tap_case "with the file in its folder it takes part" eval 'bed_kill TERM b1 && agents "$stages" b1 &&
 	bed_until says 0 "wave 1 .* 4 of 4 hosts" sent --backlog --count 1'
 tap_case "its consumer from out of tree says what the events say" estimates_are_right sent
@@ -168,6 +178,7 @@ tap_case "arguments are the stage's to check" says 2 '--define:1:5: `1` is no nu
 tap_case "a consumer may not use it unless the map says so" says 2 '`sketch` is a stage of others' --define 'all sketch 100'
 tap_case "what writes past its records ends the view, not the agent: at the hosts" ends_by low 'stage "past.so" has written past what it was given'
 tap_case "... at the entry" ends_by high 'stage "past.so" has written past what it was given'
+tap_case "... which its log says once" eval '[ "$(grep -c "^evspace agent: .*stage .past.so. has written past .* no view can use it\|^stage .past.so. has written past .* no view can use it" "$bed_dir/front.err")" -eq 1 ]'
 tap_case "who comes after a fault gets a tree without it" faults_end_with_it
 sed 's/^\tview volume/\tviews { kinds filter sketch; }\n&/' "$bed_dir/maps/application.map" >"$tap_dir/application.map"
 cp -r "$bed_dir/maps" "$tap_dir/new" && mv "$tap_dir/application.map" "$tap_dir/new"

@@ -12,6 +12,7 @@
 #include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
 #include "consumers/client/client-replay.h"
+#include "consumers/client/client.h"
 #include "consumers/client/connection.h"
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
@@ -403,11 +404,12 @@ struct evspace_client *options_open(const char *command, const struct common *co
 
 int options_ended(const char *command, const struct evspace_client *client)
 {
-	bool lost = evspace_failed(client) == EVSPACE_NO_CONNECTION;
+	/* a refusal comes over a connection that is there */
+	bool lost = evspace_failed(client) == EVSPACE_NO_CONNECTION && client->connection->failed;
 
 	fprintf(stderr, "%s: %s%s\n", command, lost ? "the connection is lost: " : "",
 		evspace_why(client));
-	return EXIT_NO_CONNECTION;
+	return options_failure(evspace_failed(client));
 }
 
 void options_close(struct common *common, struct evspace_client *client)

@@ -19,6 +19,10 @@
 /** … and of streams, and of repeated asks: leaves remember 63 waves that the consumer lacks. */
 #define CLIENT_WINDOW_STREAM 32u
 
+/** Most bytes of answers that wait to be taken: so much of what peers send is held, packed as it
+ * came. Further ones are as if no host had answered them. */
+#define CLIENT_HELD_MOST (2 * (size_t)BATCH_PLAIN_MOST)
+
 /** An answer that is expected, or came and was not taken yet. */
 struct client_answer {
 	STAILQ_ENTRY(client_answer) entry; /* in the list of repeated ones */
@@ -28,7 +32,8 @@ struct client_answer {
 	uint32_t fill, riders; /* see Answer in wire.proto */
 	struct evspace_wave wave;
 	struct delivery_sums sums;
-	struct batch batch;
+	struct batch batch; /* packed as it came, until it is taken */
+	size_t held;	    /* of CLIENT_HELD_MOST */
 	struct evspace_missing *missing;
 };
 

@@ -160,6 +160,7 @@ void client_opened(struct evspace_client *c, const Evspace__Opened *o)
 	}
 	c->reading = o->reading == READ_STREAM ? READ_STREAM : READ_LATEST;
 	c->window_most = c->reading == READ_STREAM ? CLIENT_WINDOW_STREAM : CLIENT_WINDOW_MAX;
+	c->window_map = o->window;
 	if (o->window && o->window < c->window_most)
 		c->window_most = o->window;
 	client_window(c, c->window_said ? c->window_said : c->window);

@@ -44,6 +44,8 @@ uint32_t client_due(struct evspace_client *c, uint64_t now)
 	uint64_t under_way = c->next_ask - c->next_take, n;
 	uint64_t room = under_way < c->window ? c->window - under_way : 0;
 
+	if (client_room(c) < room)
+		room = client_room(c);
 	if (c->quiet)
 		return 0;
 	if (is_paced(c)) {
@@ -69,7 +71,8 @@ void client_pace(struct evspace_client *c, uint64_t now)
 	struct timeval wait = {(time_t)(left / 1000000000u),
 			       (suseconds_t)(left % 1000000000u / 1000u)};
 
-	if (!c->quiet && (is_paced(c) || left > 0) && c->next_ask - c->next_take < c->window)
+	if (!c->quiet && (is_paced(c) || left > 0) && c->next_ask - c->next_take < c->window &&
+	    client_room(c) > 0)
 		evtimer_add(c->pace, &wait);
 }
 

@@ -13,6 +13,7 @@
 #include "pathmap/model/definition.h"
 #include "pathmap/model/pattern.h"
 #include "pathmap/texts.h"
+#include "tree/data/columns-batch.h"
 #include "tree/stage/stage.h"
 
 struct client_stages {
@@ -228,6 +229,7 @@ int client_stages_apply(struct client_stages *s, const struct evspace_client *c,
 
 	if (!s->staged && c->n_select == 0)
 		return 0;
+	columns_batch_open(&to->batch);
 	select_runs(s, c, &to->batch);
 	if (s->newest)
 		client_newest_apply(s->newest, to->wave.number, &to->batch);

@@ -32,8 +32,10 @@ static struct client_answer *slot_of(struct evspace_client *c, uint64_t wave)
 static void answer_clear(struct client_answer *a)
 {
 	batch_clear(&a->batch);
-	for (size_t i = 0; i < a->wave.n_missing; i++)
-		free((char *)(uintptr_t)a->missing[i].reason);
+	for (size_t i = 0; i < a->wave.n_missing; i++) {
+		if (i == 0 || a->missing[i].reason != a->missing[i - 1].reason)
+			free((char *)(uintptr_t)a->missing[i].reason);
+	}
 	free(a->missing);
 	memset(&a->wave, 0, sizeof(a->wave));
 	a->missing = NULL;
@@ -105,15 +107,29 @@ static bool again_under_way(const struct evspace_client *c)
 	return c->again_next < c->again_end;
 }
 
+uint32_t client_room(const struct evspace_client *c)
+{
+	uint64_t under_way = again_under_way(c) ? c->again_end - c->again_next : 0;
+
+	if (!c->window_map)
+		return CLIENT_WINDOW_MAX;
+	for (uint64_t w = c->next_take; w < c->next_ask; w++)
+		under_way += !c->slots[w % CLIENT_WINDOW_MAX].here;
+	return under_way < c->window_map ? c->window_map - (uint32_t)under_way : 0;
+}
+
 /* Leaves that are back may have made waves that never reached us: ask them for these. One ask at a
  * time, to all leaves that owe its waves, since answers do not say which ask they belong to. */
 static void ask_again(struct evspace_client *c)
 {
+	const uint32_t room = client_room(c);
 	struct delivery_again again;
 
 	if (!c->opened || c->replay || again_under_way(c) || c->reading != READ_STREAM)
 		return;
-	if (!delivery_again(c->delivery, CLIENT_WINDOW_STREAM, &again))
+	if (room == 0 ||
+	    !delivery_again(c->delivery, room < CLIENT_WINDOW_STREAM ? room : CLIENT_WINDOW_STREAM,
+			    &again))
 		return;
 	/* old ranges may take long on a connection that has become slow */
 	if (c->again_ms == 0 || c->again_came)
@@ -220,6 +236,60 @@ static void learn(struct evspace_client *c, const Evspace__Answer *a)
 
 /* ---- answers ---- */
 
+/* What is held of an answer until it is taken. */
+static size_t answer_held(const struct frame *frame)
+{
+	const Evspace__Answer *a = frame->header->answer;
+	size_t bytes = frame->bytes;
+
+	for (size_t i = 0; i < a->n_missing; i++)
+		bytes += sizeof(struct evspace_missing) + strlen(a->missing[i]->text) + 1;
+	return bytes;
+}
+
+/* An answer that there is no room for, without what it brings: its hosts are missing. */
+struct client_refused {
+	Evspace__Answer answer;
+	Evspace__Missing *list, **missing;
+	struct error why;
+};
+
+static void refused_make(struct client_refused *r, const struct evspace_client *c,
+			 const Evspace__Answer *a)
+{
+	const size_t n = delivery_leaves(c->delivery);
+
+	errorf(&r->why,
+	       "%zu MiB of waves that came before wait here to be taken; take waves, have fewer "
+	       "under way, or select less",
+	       c->held >> 20);
+	r->list = memory_new(n + 1, sizeof(*r->list));
+	r->missing = memory_new(n + 1, sizeof(*r->missing));
+	for (size_t i = 0; i < n; i++) {
+		evspace__missing__init(&r->list[i]);
+		r->list[i].leaf = delivery_leaf(c->delivery, i)->index;
+		r->list[i].why = MISSING_REFUSED;
+		r->list[i].text = r->why.text;
+		r->missing[i] = &r->list[i];
+	}
+	r->answer = *a;
+	r->answer.leaves = 0;
+	r->answer.n_missing = n;
+	r->answer.missing = r->missing;
+}
+
+static void refused_fini(struct client_refused *r)
+{
+	free(r->list);
+	free(r->missing);
+}
+
+/* A copy of @text; the one of the leaf before if that is the same. */
+static const char *reason_copy(const struct evspace_missing *before, const char *text)
+{
+	return before && strcmp(before->reason, text) == 0 ? before->reason : memory_copy(text);
+}
+
 static void take_missing(const struct evspace_client *c, const Evspace__Answer *a,
 			 struct client_answer *to)
 {
@@ -236,7 +306,8 @@ static void take_missing(const struct evspace_client *c, const Evspace__Answer *
 			.leaf = leaf->name,
 			.why = wire_missing(a->missing[i]->why),
 			.since_s = (double)a->missing[i]->since_ms / 1000,
-			.reason = memory_copy(a->missing[i]->text),
+			.reason = reason_copy(n > 1 ? &to->missing[n - 2] : NULL,
+					      a->missing[i]->text),
 		};
 	}
 	to->wave.missing = to->missing;
@@ -278,10 +349,9 @@ static struct client_answer *answer_place(struct evspace_client *c, const Evspac
 
 /* What it means for what is asked next, and for those who are told. */
 static void answer_live(struct evspace_client *c, const struct frame *frame,
-			struct client_answer *to, const struct delivery_times *times)
+			const Evspace__Answer *a, struct client_answer *to,
+			const struct delivery_times *times)
 {
-	const Evspace__Answer *a = frame->header->answer;
-
 	/* only now the connection has proved to be of use */
 	connection_useful(c->connection);
 	c->again_came |= a->again && a->leaves > 0;
@@ -295,9 +365,32 @@ static void answer_live(struct evspace_client *c, const struct frame *frame,
 				  c->window * ((unsigned)delivery_leaves(c->delivery) + 1),
 				  c->deadline_ms * 1e-3, c->next_ask);
 	if (c->keep)
-		client_keep_answer(c, frame, to, a->again ? 0 : times->came_ns - times->asked_ns);
+		client_keep_answer(c, frame, a == frame->header->answer ? to : NULL,
+				   a->again ? 0 : times->came_ns - times->asked_ns);
 	ask_again(c);
 	client_news(c, EVSPACE_WAVE);
+}
+
+/* Judge the answer @a, with what is in to->batch. */
+static void answer_take(struct evspace_client *c, const Evspace__Answer *a,
+			struct client_answer *to, const struct delivery_times *times)
+{
+	take_missing(c, a, to);
+	delivery_take(c->delivery, a, times, &to->batch, &to->sums);
+	to->fill = a->fill;
+	to->riders = a->riders;
+	to->wave.number = a->wave;
+	to->wave.again = a->again;
+	to->wave.leaves = (unsigned)delivery_leaves(c->delivery);
+	to->wave.answered = a->leaves < to->wave.leaves ? a->leaves : to->wave.leaves;
+	to->wave.sure = to->sure && to->wave.n_missing == 0;
+	if (!a->again && a->wave == c->remap_wave)
+		to->wave.remapped = c->remap_generation;
+	to->wave.cpu_us = a->cpu_us;
+	to->wave.waited_us = a->waited_us;
+	to->wave.taken_ns = (int64_t)((uint64_t)c->epoch_ns + a->sent_ns);
+	to->wave.latency_s = a->again ? 0 : (double)(times->came_ns - times->asked_ns) * 1e-9;
+	to->here = true;
 }
 
 void client_answer(struct evspace_client *c, const struct frame *frame)
@@ -305,6 +398,7 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	const Evspace__Answer *a = frame->header->answer;
 	struct client_answer *to = answer_place(c, a);
 	struct delivery_times times = {.came_ns = clock_mono_ns()};
+	struct client_refused refused = {.list = NULL};
 
 	learn(c, a);
 	if (a->share && !c->replay)
@@ -316,33 +410,25 @@ void client_answer(struct evspace_client *c, const struct frame *frame)
 	}
 	/* an archive has how long it took in place of a time of the agent's */
 	times.asked_ns = c->replay ? times.came_ns - a->clock_ns : to->asked_ns;
-	take_missing(c, a, to);
-	if (frame->bytes)
+	to->held = answer_held(frame);
+	to->wave.bytes = frame->bytes;
+	if (c->held + to->held > CLIENT_HELD_MOST) {
+		refused_make(&refused, c, a);
+		a = &refused.answer;
+		to->held = 0;
+	} else if (frame->bytes) {
 		batch_append_columns(&to->batch, frame->buffer, frame->at, frame->bytes,
 				     frame->plain);
-	/* Until it is read, which may be late. */
-	batch_unpin(&to->batch);
-	columns_batch_open(&to->batch);
-	delivery_take(c->delivery, a, &times, &to->batch, &to->sums);
-	to->fill = a->fill;
-	to->riders = a->riders;
-	to->wave.number = a->wave;
-	to->wave.again = a->again;
-	to->wave.leaves = (unsigned)delivery_leaves(c->delivery);
-	to->wave.answered = a->leaves < to->wave.leaves ? a->leaves : to->wave.leaves;
-	to->wave.sure = to->sure && to->wave.n_missing == 0;
-	to->wave.bytes = frame->bytes;
-	if (!a->again && a->wave == c->remap_wave)
-		to->wave.remapped = c->remap_generation;
-	to->wave.cpu_us = a->cpu_us;
-	to->wave.waited_us = a->waited_us;
-	to->wave.taken_ns = (int64_t)((uint64_t)c->epoch_ns + a->sent_ns);
-	to->wave.latency_s = a->again ? 0 : (double)(times.came_ns - times.asked_ns) * 1e-9;
-	to->here = true;
+		/* Until it is taken, which may be late. */
+		batch_unpin(&to->batch);
+	}
+	c->held += to->held;
+	answer_take(c, a, to, &times);
 	if (c->replay)
 		client_replay_stages(c, to);
 	else
-		answer_live(c, frame, to, &times);
+		answer_live(c, frame, a, to, &times);
+	refused_fini(&refused);
 }
 
 /* Are older waves that a leaf in the answer owes on their way? Then they go first. */
@@ -387,6 +473,7 @@ bool client_take(struct evspace_client *c)
 		STAILQ_REMOVE_HEAD(&c->again, entry);
 	else
 		c->next_take++;
+	c->held -= a->held;
 	/* free the slot for the next answer; the wave before stays until now */
 	answer_clear(&c->taken);
 	taken = c->taken;
@@ -396,6 +483,8 @@ bool client_take(struct evspace_client *c)
 		answer_fini(a);
 		free(a);
 	}
+	/* one at a time, however many wait */
+	columns_batch_open(&c->taken.batch);
 	cpu_us = client_count_wave(c, &c->taken);
 	if (!c->replay)
 		client_judge(c, &c->taken, cpu_us);

@@ -38,6 +38,7 @@ struct evspace_client {
 	unsigned window, deadline_ms;
 	unsigned window_said; /* by the user; 0: as the tempo has it */
 	unsigned window_most; /* by the entry's map, and as waves have slots */
+	unsigned window_map;  /* by the map, with those that are asked for again; 0: any */
 	unsigned char id[16];
 	/* where it is open */
 	struct evspace_connection *connection;
@@ -91,6 +92,7 @@ struct evspace_client {
 	uint64_t again_next, again_end; /* repeated waves that are not answered yet */
 	unsigned again_ms;		/* the time that the last of these had, 0: none so far */
 	bool again_came;		/* at least one of those came in time */
+	size_t held;			/* of answers that wait to be taken */
 	STAILQ_HEAD(, client_answer)
 	again;			    /* repeated answers, which are taken before all
 				     * others */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/columns-batch.h"
 #include "tree/data/names.h"
 
 /* Tables by index: leaves may have others than before. */
@@ -260,20 +261,51 @@ static void keep_all_before(struct delivery *l, const struct batch *batch,
 		batch_keep(&l->kept, &view);
 }
 
-/* Add what is new of a run: its end, since earlier tuples have lower numbers. */
-static void keep_new(struct delivery *l, const struct run_view *view, uint32_t fresh, uint64_t lost)
+/* A run, and the same as what its columns stand for. */
+struct delivery_run {
+	struct run_view packed, view;
+	struct run head;
+};
+
+/* Add the last tuples of a run of columns. */
+static void keep_opened(struct delivery *l, const struct delivery_run *r, uint32_t fresh,
+			uint64_t lost)
 {
+	uint32_t old = r->head.count - fresh;
+	struct batch_cursor cursor = {0};
+	struct run_view open;
+	struct batch opened;
+
+	batch_init(&opened);
+	columns_run_open(&opened, &r->packed);
+	if (batch_next_packed(&opened, &cursor, &open))
+		memcpy(batch_add(&l->kept, RUN_TUPLES, open.run->element, open.run->first + old,
+				 fresh, lost),
+		       open.tuples + old, fresh * sizeof(struct tuple));
+	batch_fini(&opened);
+}
+
+/* Add what is new of a run: its end, since earlier tuples have lower numbers. */
+static void keep_new(struct delivery *l, const struct delivery_run *r, uint32_t fresh,
+		     uint64_t lost)
+{
+	const struct run_view *view = &r->view;
 	uint32_t old = view->run->count - fresh;
 
-	if (fresh == 0 && lost == 0)
-		return;
-	if (view->run->flags & RUN_DISCARDED) {
-		batch_discard(&l->kept, view->run->element, view->run->first, lost);
-		return;
+	if (old == 0 && lost == view->lost) {
+		batch_keep(&l->kept, &r->packed);
+	} else if (view->run->flags & RUN_DISCARDED) {
+		if (lost)
+			batch_discard(&l->kept, view->run->element, view->run->first, lost);
+	} else if (fresh > 0 && r->packed.run->kind == RUN_COLUMNS) {
+		keep_opened(l, r, fresh, lost);
+	} else if (fresh > 0 || lost > 0) {
+		void *to = batch_add(&l->kept, RUN_TUPLES, view->run->element,
+				     view->run->first + old, fresh, lost);
+
+		if (fresh > 0)
+			memcpy(to, view->tuples + old, fresh * sizeof(struct tuple));
 	}
-	memcpy(batch_add(&l->kept, RUN_TUPLES, view->run->element, view->run->first + old, fresh,
-			 lost),
-	       view->tuples + old, fresh * sizeof(struct tuple));
 }
 
 /* Numbers are without gaps only if no stage filters. */
@@ -361,10 +393,11 @@ static void take_part(struct delivery *l, const struct delivery_entry *e,
 		delivery_note(l, e->leaf);
 }
 
-static void keep_tuples(struct delivery *l, struct delivery_entry *e, const struct run_view *view,
+static void keep_tuples(struct delivery *l, struct delivery_entry *e, const struct delivery_run *r,
 			bool *copying, struct batch *batch, const struct batch_cursor *at,
 			struct delivery_sums *sums)
 {
+	const struct run_view *view = &r->view;
 	uint64_t lost = view->lost;
 	uint32_t fresh = view->run->count;
 
@@ -387,7 +420,7 @@ static void keep_tuples(struct delivery *l, struct delivery_entry *e, const stru
 		*copying = true;
 	}
 	if (*copying)
-		keep_new(l, view, fresh, lost);
+		keep_new(l, r, fresh, lost);
 }
 
 /* The newest tuples have no predecessors that could be missing: their numbers do not count. */
@@ -403,14 +436,16 @@ static void take_newest(const struct delivery_entry *e, const struct run_view *v
 static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *sums)
 {
 	struct batch_cursor cursor = {0}, at = {0};
-	struct run_view view;
+	struct delivery_run r;
 	bool copying = false;
 	size_t parts = 0;
 
-	for (; batch_next_packed(batch, &cursor, &view); at = cursor) {
+	for (; batch_next_packed(batch, &cursor, &r.packed); at = cursor) {
+		const struct run_view *view = &r.view;
 		struct delivery_entry *e;
 
-		parts += view.run->kind == RUN_PART;
+		r.view = columns_run_look(&r.packed, &r.head);
+		parts += view->run->kind == RUN_PART;
 		e = &l->entries[parts - 1];
 		if (!e->is_new) {
 			if (!copying)
@@ -418,16 +453,16 @@ static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *
 			copying = true;
 			continue;
 		}
-		if (view.run->kind == RUN_PART)
-			take_part(l, e, &view, sums);
-		if (view.run->kind == RUN_WORST)
-			worst_take(l, &view);
-		if (view.run->kind == RUN_NEWEST)
-			take_newest(e, &view, sums);
-		if (view.run->kind == RUN_TUPLES)
-			keep_tuples(l, e, &view, &copying, batch, &at, sums);
+		if (view->run->kind == RUN_PART)
+			take_part(l, e, view, sums);
+		if (view->run->kind == RUN_WORST)
+			worst_take(l, view);
+		if (view->run->kind == RUN_NEWEST)
+			take_newest(e, view, sums);
+		if (view->run->kind == RUN_TUPLES)
+			keep_tuples(l, e, &r, &copying, batch, &at, sums);
 		else if (copying)
-			batch_keep(&l->kept, &view);
+			batch_keep(&l->kept, &r.packed);
 	}
 	if (!copying)
 		return;

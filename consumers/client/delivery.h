@@ -66,7 +66,8 @@ struct delivery_times {
 };
 
 /**
- * Take the answer @a with its body in @batch; removes from that what had come before. A leaf that
+ * Take the answer @a with its body in @batch, whose columns stay packed; removes from that what had
+ * come before. A leaf that
  * is not in it now owes the wave, unless it cannot have been asked; a leaf in a repeated answer no
  * longer owes that wave. If a stage has mixed new parts with old ones, or folded them, the leaves
  * of the new ones still owe their wave.

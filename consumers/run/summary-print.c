@@ -20,7 +20,7 @@
 
 static uint64_t overwritten(const struct summary *s)
 {
-	return s->written - s->kept - s->overflowed;
+	return s->written - s->kept - s->discarded - s->overflowed;
 }
 
 static double cost_share(const struct summary *s)
@@ -207,13 +207,18 @@ static void print_events(const struct summary *s, FILE *out)
 			  "consumers that read them in time; --capacity keeps more",
 			  unit_count(kept, s->kept), unit_count(count, s->written),
 			  plural(s->written, "s"));
+	if (s->discarded)
+		table_say(out,
+			  "  discarded   %s event%s: on request, or as older than the lifetime of "
+			  "their elements",
+			  unit_count(count, s->discarded), plural(s->discarded, "s"));
 	if (s->overflowed)
 		table_say(
 			out,
 			"  lost        %s event%s for which no element had room: raise --threads, "
 			"or --reserve if elements are split",
 			unit_count(count, s->overflowed), plural(s->overflowed, "s"));
-	if (!overwritten(s) && !s->overflowed)
+	if (!overwritten(s) && !s->overflowed && !s->discarded)
 		table_say(out, "  kept        all%s, 0 lost",
 			  s->inside || s->left ? " that were recorded" : "");
 	if (s->polls)
@@ -417,10 +422,11 @@ void summary_json(const struct summary *s, const struct summary_about *about, FI
 			  "other_hosts", json_other_hosts(s, about->hosts)));
 	json_object_update_new(
 		object,
-		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "written", (json_int_t)s->written,
-			  "kept", (json_int_t)s->kept, "overwritten", (json_int_t)overwritten(s),
-			  "overflowed", (json_int_t)s->overflowed, "inside", (json_int_t)s->inside,
-			  "left", (json_int_t)s->left, "channels", json_channels(s)));
+		json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:I,s:o}", "written", (json_int_t)s->written,
+			  "kept", (json_int_t)s->kept, "discarded", (json_int_t)s->discarded,
+			  "overwritten", (json_int_t)overwritten(s), "overflowed",
+			  (json_int_t)s->overflowed, "inside", (json_int_t)s->inside, "left",
+			  (json_int_t)s->left, "channels", json_channels(s)));
 	json_object_update_new(object, json_pack("{s:o,s:o,s:I,s:o,s:o}", "slowest",
 						 json_ops(s->slowest, s->n_slowest), "stuck",
 						 json_ops(s->stuck, s->n_stuck), "stuck_threads",

@@ -10,6 +10,7 @@
 #include "node-agent/segment/segment-class.h"
 #include "node-agent/control/switch.h"
 #include "node-agent/segment/segment-read.h"
+#include "node-agent/source/accounting.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/signature.h"
@@ -86,11 +87,13 @@ static void look_at_tuple(struct summary_look *look, const struct tuple *tuple, 
 
 /* ---- a segment ---- */
 
-static void look_at_ring(struct summary_look *look, const struct element_ring *ring,
+static void look_at_ring(struct summary_look *look, const struct element_ring *ring, uint32_t i,
 			 const struct segment_element *entry)
 {
 	uint64_t head = element_head(ring), from = 0;
+	uint64_t first = accounting_first(&look->s->segment, i, entry, ring, head);
 	struct element_range range;
+	uint64_t gone;
 	int64_t last;
 
 	if (head > entry->capacity - 1)
@@ -102,11 +105,13 @@ static void look_at_ring(struct summary_look *look, const struct element_ring *r
 		last = clock_line_ns(&look->line, look->chunk[range.count - 1].end);
 		if (last > look->process->last_ns)
 			look->process->last_ns = last;
-		for (uint32_t i = 0; i < range.count; i++)
-			if (may_be_slow(&look->chunk[i], entry->channel))
-				look_at_tuple(look, &look->chunk[i], entry->thread);
+		for (uint32_t k = 0; k < range.count; k++)
+			if (may_be_slow(&look->chunk[k], entry->channel))
+				look_at_tuple(look, &look->chunk[k], entry->thread);
 		from = range.first + range.count;
-		look->summary->kept += range.count;
+		gone = first < range.first ? 0 : first < from ? first - range.first : range.count;
+		look->summary->discarded += gone;
+		look->summary->kept += range.count - gone;
 	}
 }
 
@@ -132,7 +137,7 @@ static void look_at_elements(struct summary_look *look)
 		if (copy.thread == SEGMENT_NO_THREAD)
 			sum->overflowed += head;
 		else
-			look_at_ring(look, ring, &copy);
+			look_at_ring(look, ring, i, &copy);
 	}
 }
 

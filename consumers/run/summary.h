@@ -46,9 +46,10 @@ struct summary {
 	uint64_t channel_calls[CHANNEL_MAX];  /* all: recorded or not */
 	uint64_t channel_bytes[CHANNEL_MAX];  /* of all calls */
 	uint64_t polls;			      /* that found nothing: no calls of any class */
-	uint64_t written;		      /* tuples: kept + overwritten + overflowed */
-	uint64_t kept;			      /* still in the elements */
-	uint64_t overflowed;		      /* had no element */
+	uint64_t written;      /* tuples: kept + discarded + overwritten + overflowed */
+	uint64_t kept;	       /* still in the elements */
+	uint64_t discarded;    /* on request, or by their lifetime */
+	uint64_t overflowed;   /* had no element */
 	uint64_t inside, left; /* calls that were not recorded (struct segment_header) */
 	struct summary_op slowest[SUMMARY_SLOWEST];
 	size_t n_slowest;

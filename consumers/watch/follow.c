@@ -5,11 +5,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/status-line.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/base/table.h"
 #include "tree/data/clock.h"
+#include "tree/wire/wire.h"
 
 /* One wave may have been asked for just before the last tuple was written, so wait for two. */
 #define QUIET_WAVES 2u
@@ -18,11 +21,55 @@
 
 /* ---- the end ---- */
 
-/* Is the run over: does no live process write more, is no host missing, and is nothing left to
- * come? @any: the wave brought something. Counts waves that bring nothing, and are sure of it. */
+/* A host that has refused for so long was asked again and again, and nobody has mended it. */
+#define REFUSED_S 10.0
+
+/* Hosts that are named when it ends without them. */
+#define NAMED_MOST 4u
+
+/* Does the wave lack hosts, and these alone, that refuse for good, as far as can be seen, and
+ * nobody else owes something? */
+static bool follow_is_refused(const struct follower *f)
+{
+	const struct evspace_wave *w = evspace_wave(f->client);
+	struct evspace_counts n;
+	struct evspace_leaf leaf;
+	unsigned owing = 0;
+
+	for (size_t i = 0; i < w->n_missing; i++) {
+		if (strcmp(w->missing[i].why, wire_missing(MISSING_REFUSED)) != 0 ||
+		    w->missing[i].since_s < REFUSED_S)
+			return false;
+		for (size_t k = 0; evspace_leaf(f->client, k, &leaf); k++)
+			owing += leaf.owing && strcmp(leaf.name, w->missing[i].leaf) == 0;
+	}
+	evspace_counts(f->client, &n);
+	return w->n_missing > 0 && n.owing == owing;
+}
+
+static void refused_write(FILE *line, const void *arg)
+{
+	const struct follower *f = arg;
+	const struct evspace_wave *w = evspace_wave(f->client);
+	char since[UNIT_TEXT];
+
+	fprintf(line, "evspace %s: ended without %zu of %u host%s, which refuse%s", f->command,
+		w->n_missing, w->leaves, plural(w->leaves, "s"), w->n_missing == 1 ? "s" : "");
+	for (size_t i = 0; i < w->n_missing && i < NAMED_MOST; i++)
+		fprintf(line, "%s %s, for %s: %s", i ? ";" : ":", w->missing[i].leaf,
+			unit_duration(since, (uint64_t)(w->missing[i].since_s * 1e9)),
+			w->missing[i].reason);
+	if (w->n_missing > NAMED_MOST)
+		fprintf(line, "; and %zu more", w->n_missing - NAMED_MOST);
+}
+
+/* Is the run over: does no live process write more, is no host missing that may come back, and is
+ * nothing left to come? @any: the wave brought something. Counts waves that bring nothing, and are
+ * sure of it. */
 static bool follow_is_quiet(struct follower *f, bool any)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
+	const bool refused = follow_is_refused(f);
 	struct evspace_counts n;
 	uint64_t passed_by;
 
@@ -32,12 +79,21 @@ static bool follow_is_quiet(struct follower *f, bool any)
 	any = any || (evspace_is_stream(f->client) && passed_by != f->passed_by);
 	f->passed_by = passed_by;
 	f->lived |= w->processes > 0;
-	if (any || !w->sure || w->n_missing || w->processes ||
-	    (w->elements == 0 && w->unreadable == 0))
+	if (any || (!refused && (!w->sure || w->n_missing)) || w->processes ||
+	    (w->elements == 0 && w->unreadable == 0 && w->answered > 0))
 		f->quiet = 0;
 	else
 		f->quiet++;
-	return f->quiet >= QUIET_WAVES && n.owing == 0;
+	return f->quiet >= QUIET_WAVES && (refused || n.owing == 0);
+}
+
+/* It is over. Returns the exit code. */
+static int follow_over(const struct follower *f)
+{
+	if (!evspace_wave(f->client)->n_missing)
+		return f->standing.unreadable ? EXIT_BAD_NEWS : EXIT_FINE;
+	table_say_of(stderr, refused_write, f);
+	return EXIT_BAD_NEWS;
 }
 
 /* A run that had ended before we began ends now, unless the user has set another end. */
@@ -131,7 +187,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		if (rc >= 0)
 			return rc;
 		if (follow_is_over(f, any))
-			return f->standing.unreadable ? EXIT_BAD_NEWS : EXIT_FINE;
+			return follow_over(f);
 		if (last)
 			return EXIT_FINE;
 	}

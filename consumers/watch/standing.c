@@ -270,16 +270,24 @@ static int name_order(const void *a, const void *b)
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* "/A/a0/rank[0-1]", for the caller to free(). */
+/* "/A/a0/rank[0-1]", for the caller to free(); NULL: it has none. Several nodes may have one
+ * folder: those of the others are not its own. */
 static char *host_text(const Evspace__Status *s)
 {
-	const char **names = memory_new(s->n_processes, sizeof(*names));
-	char *list, *text;
+	const char **names = memory_new(s->n_processes + 1, sizeof(*names));
+	char *list, *text = NULL;
+	size_t n = 0;
 
-	for (size_t i = 0; i < s->n_processes; i++)
-		names[i] = s->processes[i]->name;
-	qsort(names, s->n_processes, sizeof(*names), name_order);
-	list = hostlist_text(names, s->n_processes);
+	for (size_t i = 0; i < s->n_processes; i++) {
+		if (!s->processes[i]->misplaced)
+			names[n++] = s->processes[i]->name;
+	}
+	if (n == 0) {
+		free(names);
+		return NULL;
+	}
+	qsort(names, n, sizeof(*names), name_order);
+	list = hostlist_text(names, n);
 	text = memory_format("/%s/%s/%s", s->cluster[0] ? s->cluster : "-", s->node, list);
 	utf8_clean(text);
 	free(list);
@@ -294,12 +302,10 @@ static size_t hosts_write(FILE *line, const Evspace__Status *all)
 
 	for (size_t i = 0; i <= all->n_below; i++) {
 		const Evspace__Status *s = i ? all->below[i - 1] : all;
-		char *text;
+		char *text = host_text(s);
 
-		if (s->n_processes == 0 || n++ >= HOSTS_NAMED)
-			continue;
-		text = host_text(s);
-		fprintf(line, "%s%s", n > 1 ? ", " : "; there is ", text);
+		if (text && n++ < HOSTS_NAMED)
+			fprintf(line, "%s%s", n > 1 ? ", " : "; there is ", text);
 		free(text);
 	}
 	if (n > HOSTS_NAMED)

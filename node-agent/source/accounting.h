@@ -15,7 +15,7 @@
 struct accounting {
 	uint64_t written;   /* ever: held + discarded + overwritten + lost */
 	uint64_t held;	    /* still in elements */
-	uint64_t discarded; /* on request, and not overwritten before */
+	uint64_t discarded; /* on request, or by their lifetime, and not overwritten before */
 	uint64_t lost;	    /* without room in any element */
 };
 
@@ -24,6 +24,11 @@ static inline uint64_t accounting_overwritten(const struct accounting *h)
 {
 	return h->written - h->held - h->discarded - h->lost;
 }
+
+/** The first tuple that element @i, which is @e with @ring, has left: neither overwritten nor
+ * discarded on request, and its lifetime is not over; @head: none has. */
+uint64_t accounting_first(const struct segment *s, uint32_t i, const struct segment_element *e,
+			  const struct element_ring *ring, uint64_t head);
 
 /**
  * Add what the elements of @channels (bits) of @s hold to @sum. Returns 0, or -1 with errno when

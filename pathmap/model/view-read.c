@@ -104,17 +104,26 @@ void use_apply(struct reader *reader, void *target, const struct statement *stat
 	}
 }
 
+#define KINDS_TEXT 256
+
+/* "`filter`, `sketch`": what the map lets consumers have, in @list. */
+static const char *kinds_text(const struct definable *definable, char list[KINDS_TEXT])
+{
+	list[0] = '\0';
+	for (size_t i = 0; i < definable->n_kinds; i++)
+		snprintf(list + strlen(list), KINDS_TEXT - strlen(list), "%s`%.60s`", i ? ", " : "",
+			 definable->kinds[i]);
+	return list;
+}
+
 static void complain_forbidden(struct reader *reader, const struct word *kind)
 {
 	const struct application_map *map = reader->map;
-	char list[256] = "";
+	char list[KINDS_TEXT];
 
-	for (size_t i = 0; i < map->definable->n_kinds; i++)
-		snprintf(list + strlen(list), sizeof(list) - strlen(list), "%s`%.60s`",
-			 i ? ", " : "", map->definable->kinds[i]);
 	reader_complain(reader, kind,
 			"the map lets consumers' own views have no stage `%.60s`, but %s",
-			kind->text, list);
+			kind->text, kinds_text(map->definable, list));
 }
 
 /* Say it if a view may not have this stage as well. Returns whether it may. */
@@ -145,13 +154,31 @@ static bool stage_allow(struct reader *reader, const struct view *view, const st
 	return true;
 }
 
+/* Nobody has a stage @word: say so, and what there is here. @e: what there is everywhere. */
+static void complain_unknown(struct reader *reader, const struct word *word, const struct error *e)
+{
+	const struct application_map *map = reader->map;
+	const char *nearest = map->aliases ? stage_alias_nearest(map->aliases, word->text) : NULL;
+	char list[KINDS_TEXT];
+
+	if (nearest != NULL && (!map->definable || definable_has(map->definable, nearest)))
+		reader_complain(reader, word, "there is no stage \"%.60s\"; did you mean \"%s\"?",
+				word->text, nearest);
+	else if (map->definable && map->definable->n_kinds > 0)
+		reader_complain(
+			reader, word,
+			"there is no stage \"%.60s\"; the map lets consumers' own views have %s",
+			word->text, kinds_text(map->definable, list));
+	else
+		reader_complain(reader, word, "%s", e->text);
+}
+
 /* Make @stage, whose kind is @word, one of the file that the map says, or see whether it is one of
  * ours. Returns 0, or -1 after a diagnostic. */
 static int stage_find_kind(struct reader *reader, const struct word *word, struct plan_stage *stage)
 {
 	const struct application_map *map = reader->map;
 	const char *file = map->aliases ? stage_alias_file(map->aliases, word->text) : NULL;
-	const char *nearest = NULL;
 	struct error e, none;
 
 	/* files are named by `stage NAME from "FILE.so"` alone */
@@ -173,11 +200,8 @@ static int stage_find_kind(struct reader *reader, const struct word *word, struc
 	}
 	if (map->check(stage->kind, stage->args, NULL, &stage->traits, &e) == 0)
 		return 0;
-	if (!file && map->aliases && map->check(word->text, NULL, NULL, NULL, &none) < 0)
-		nearest = stage_alias_nearest(map->aliases, word->text);
-	if (nearest != NULL)
-		reader_complain(reader, word, "there is no stage \"%.60s\"; did you mean \"%s\"?",
-				word->text, nearest);
+	if (!file && map->check(word->text, NULL, NULL, NULL, &none) < 0)
+		complain_unknown(reader, word, &e);
 	else
 		reader_complain(reader, word, "%s", e.text);
 	return -1;

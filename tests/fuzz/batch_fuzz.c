@@ -8,11 +8,13 @@
 
 #include "tree/data/columns.h"
 #include "tree/data/columns-batch.h"
+#include "tree/data/foreign.h"
 #include "tree/data/names-comm.h"
+#include "tree/stage/foreign-stage.h"
 #include "tree/stage/stage.h"
 
-/* Every kind, and after folds once more what folds do to folds. A bit of the first two bytes for
- * each. */
+/* Every kind, and after folds once more what folds do to folds. A bit of the first, third and fifth
+ * byte for each. */
 static const struct {
 	enum level level;
 	const char *kind, *args;
@@ -33,12 +35,20 @@ static const struct {
 	{LEVEL_NODE, "counts", "by channel by comm"},
 	{LEVEL_ALL, "counts", ""},
 	{LEVEL_ELEMENT, "filter", "entropy window 3"},
+	{LEVEL_THREAD, "median", "by op"},
+	{LEVEL_ALL, "median", "of bytes"},
+	{LEVEL_NODE, "meet", ""},
+	{LEVEL_ALL, "meet", ""},
+	{LEVEL_THREAD, "keyed.so", ""},
+	{LEVEL_ALL, "keyed.so", ""},
+	{LEVEL_NODE, "single.so", ""},
+	{LEVEL_ALL, "single.so", ""},
 };
 
 #define STAGES (sizeof(wanted) / sizeof(wanted[0]))
 
-/* Which stages, the byte order, whether runs become columns before and parts are folded, and room
- * to keep the batch aligned. */
+/* Which stages, the byte order, whether runs become columns before, parts are folded and stages
+ * pause as often as they can, and room to keep the batch aligned. */
 #define FRONT 8
 /* A body is opened to no more than this. */
 #define PLAIN_MOST (64u << 20)
@@ -49,6 +59,54 @@ size_t LLVMFuzzerMutate(uint8_t *data, size_t bytes, size_t room); /* libFuzzer'
 
 static struct names *names;
 static struct stage *stages[STAGES];
+static struct chain chains[STAGES];
+
+/* ---- stages of others ---- */
+
+static size_t take(struct evspace_stage *stage, const struct evspace_stage_run *run)
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; i < run->count; i++) {
+		uint64_t *record = stage->host->record(stage, run->tuples[i].bytes);
+
+		if (run->tuples[i].flags & EVSPACE_STAGE_RUNNING)
+			continue;
+		record[1] += run->tuples[i].bytes;
+		record[stage->words - 1]++;
+		taken++;
+	}
+	return taken;
+}
+
+static int sound_record(const struct evspace_stage *stage, const uint64_t *record)
+{
+	return record[stage->words - 1] < UINT32_MAX;
+}
+
+static void merge(struct evspace_stage *stage, uint64_t *to, const uint64_t *from)
+{
+	for (unsigned i = 1; i < stage->words; i++)
+		to[i] += from[i];
+}
+
+static const struct evspace_stage_table keyed = {
+	EVSPACE_STAGE_HEAD,    .kind = "keyed", .words = 3,	.keyed = 1,
+	.sound = sound_record, .take = take,	.merge = merge,
+};
+static const struct evspace_stage_table single = {
+	EVSPACE_STAGE_HEAD,    .kind = "single", .words = 5,	 .own_bytes = 16,
+	.sound = sound_record, .take = take,	 .merge = merge,
+};
+static struct foreign_stage_kind foreigns[2];
+
+static const struct stage_ops *find(const char *kind)
+{
+	for (size_t i = 0; i < 2; i++)
+		if (strcmp(kind, foreigns[i].ops.name) == 0)
+			return &foreigns[i].ops;
+	return stage_find(kind);
+}
 
 static void must(bool true_always, const char *what)
 {
@@ -71,9 +129,15 @@ static void prepare(void)
 		names_learn(names, i, LEVEL_ELEMENT, (int32_t)i / 2, 0, text);
 	}
 	names_comm_learn(names, 1, 0, 8, 1, NULL);
-	for (size_t i = 0; i < STAGES; i++)
-		stages[i] = stage_new(stage_find(wanted[i].kind), wanted[i].level, names,
-				      wanted[i].args, NULL);
+	must(foreign_stage_init(&foreigns[0], "keyed.so", &keyed, NULL) == 0 &&
+		     foreign_stage_init(&foreigns[1], "single.so", &single, NULL) == 0,
+	     "a table of others");
+	for (size_t i = 0; i < STAGES; i++) {
+		stages[i] = stage_new(find(wanted[i].kind), wanted[i].level, names, wanted[i].args,
+				      NULL);
+		must(stages[i] != NULL, wanted[i].kind);
+		chains[i] = (struct chain){.stages = &stages[i], .n = 1};
+	}
 }
 
 /* Tuples that ought to be there by the parts' counts, less those that are (docs/guarantees.md). */
@@ -131,6 +195,24 @@ static void through_columns(struct batch *b, bool packs)
 	must(unaccounted(b) == balance, "opening changes what is there");
 }
 
+/* Through the stage @i. @pauses: in as many turns as it makes, or, if it is to be @dropped, in none
+ * after the first: then the wave is lost. Returns whether it came out. */
+static bool through_stage(size_t i, const struct ask *ask, struct batch *b, bool pauses,
+			  bool dropped)
+{
+	int rc;
+
+	do {
+		/* so that few records are a turn */
+		stages[i]->steps = pauses ? STAGE_STEPS - 3 : 0;
+		rc = chain_apply(&chains[i], ask, b, pauses ? 1 : 0);
+	} while (rc > 0 && !dropped);
+	if (rc > 0)
+		chain_drop(&chains[i]);
+	must(rc >= 0, "a stage failed");
+	return rc == 0;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	struct ask ask = {.wave = 7};
@@ -147,7 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	buffer = buffer_new(bytes);
 	memcpy(buffer->data, data + FRONT, bytes);
 	batch_init(&b);
-	wished = (unsigned)data[0] | (unsigned)data[2] << 8;
+	wished = (unsigned)data[0] | (unsigned)data[2] << 8 | (unsigned)data[4] << 16;
 	if ((data[1] == 0 || convert_swap(buffer->data, bytes, NULL) == 0) &&
 	    batch_check(buffer->data, bytes, &plain, NULL) == 0 && plain <= PLAIN_MOST) {
 		batch_append_columns(&b, buffer, 0, bytes, plain);
@@ -159,7 +241,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		for (size_t i = 0; i < STAGES; i++) {
 			if (!(wished >> i & 1))
 				continue;
-			must(stages[i]->ops->apply(stages[i], &ask, &b) == 0, "a stage failed");
+			if (!through_stage(i, &ask, &b, data[3] & 16, data[3] & 32))
+				break;
 			must(unaccounted(&b) == balance, "the counts do not add up");
 			check_extents(&b);
 		}
@@ -167,6 +250,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	batch_fini(&b);
 	buffer_unref(buffer);
 	return 0;
+}
+
+/* Records of a stage of others. */
+static void sound_foreign(struct batch *b, uint32_t element, unsigned seed)
+{
+	const struct foreign_kind kind = {"keyed", 3, true};
+	struct foreign *words = batch_add(b, RUN_FOREIGN, element, 0, FOREIGN_HEAD + 6, 0);
+
+	foreign_head(words, &kind);
+	for (unsigned i = 0; i < 6; i++)
+		words[FOREIGN_HEAD + i].word = 8 * (i % 3) + seed % 3;
 }
 
 /* A folded part of three leaves. */
@@ -230,6 +324,7 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		n = columns_put(RUN_TUPLES, tuple, 2, columns);
 		memcpy(batch_add(&b, RUN_COLUMNS, 5 * i, 90, (uint32_t)n / 8, seed % 3), columns,
 		       n);
+		sound_foreign(&b, 4 * i, seed);
 		*(struct count *)batch_add(&b, RUN_COUNTS, 4 * i, 0, 1, 0) =
 			(struct count){3, 60, 21, 1, seed % 3, CHANNEL_P2P, 0};
 	}
@@ -239,6 +334,7 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		data[0] = (uint8_t)seed;
 		data[2] = (uint8_t)(seed >> 8);
 		data[3] = (uint8_t)(seed >> 16);
+		data[4] = (uint8_t)(seed >> 12);
 		memcpy(data + FRONT, b.own->data, b.bytes);
 	}
 	batch_fini(&b);

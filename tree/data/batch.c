@@ -122,6 +122,18 @@ void batch_link(struct batch *to, struct batch *from)
 	from->n = from->bytes = from->plain = 0;
 }
 
+void batch_cut(struct batch *b, size_t at, size_t n, size_t plain)
+{
+	for (size_t i = at; i < at + n; i++) {
+		b->bytes -= b->extents[i].bytes;
+		buffer_unref(b->extents[i].buffer);
+	}
+	memmove(b->extents + at, b->extents + at + n, (b->n - at - n) * sizeof(*b->extents));
+	b->n -= n;
+	b->plain -= plain;
+	b->last = NULL;
+}
+
 void batch_unpin(struct batch *b)
 {
 	const struct buffer *large = NULL;

@@ -76,6 +76,10 @@ void batch_append_columns(struct batch *b, struct buffer *buffer, size_t at, siz
 /** Move everything in @from to the end of @to without copying runs. */
 void batch_link(struct batch *to, struct batch *from);
 
+/** Remove @n extents from the one with number @at on, which hold whole runs; @plain is the size of
+ * these when all columns are opened. */
+void batch_cut(struct batch *b, size_t at, size_t n, size_t plain);
+
 /** Copy the runs if the large buffers that hold them are more than four times as large as the runs,
  * so that keeping few bytes does not keep large buffers. */
 void batch_unpin(struct batch *b);

@@ -57,22 +57,41 @@ static bool run_pack(struct batch *out, const struct run_view *view)
 	return true;
 }
 
-/* Add what the run stands for. Returns false when it is no columns. */
-static bool run_open(struct batch *out, const struct run_view *view)
+struct run_view columns_run_look(const struct run_view *packed, struct run *head)
+{
+	struct run_view view = *packed;
+	struct columns what;
+
+	if (packed->run->kind != RUN_COLUMNS)
+		return view;
+	what = columns_head(packed->records);
+	*head = *packed->run;
+	head->kind = (uint8_t)what.kind;
+	head->count = (uint16_t)what.count;
+	view.run = head;
+	view.records = NULL;
+	return view;
+}
+
+void columns_run_open(struct batch *out, const struct run_view *view)
 {
 	const struct run *run = view->run;
-	struct columns what;
-	void *to;
+	struct columns what = columns_head(view->records);
+	void *to = batch_add(out, what.kind, run->element, run->first, what.count, view->lost);
 
-	if (run->kind != RUN_COLUMNS)
-		return false;
-	what = columns_head(view->records);
-	to = batch_add(out, what.kind, run->element, run->first, what.count, view->lost);
 	/* It was made here, or batch_check() has looked. */
 	if (columns_get(view->records, run->count * sizeof(struct column_word), &what, to, NULL) <
 	    0)
 		abort();
 	out->last->flags |= run->flags & RUN_SPARSE;
+}
+
+/* Add what the run stands for. Returns false when it is no columns. */
+static bool run_open(struct batch *out, const struct run_view *view)
+{
+	if (view->run->kind != RUN_COLUMNS)
+		return false;
+	columns_run_open(out, view);
 	return true;
 }
 

@@ -255,6 +255,11 @@ void failover_miss(struct failover *b, struct wave *w, bool late)
 	hop_miss(failover_hop(b), w, late);
 }
 
+void failover_displaced(const struct failover *b, struct wave *w, const char *why)
+{
+	hop_displaced(failover_hop(b), w, why);
+}
+
 void failover_unready(const struct failover *b, failover_report *report, void *arg)
 {
 	static char text[] = "it has not answered yet";

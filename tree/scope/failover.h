@@ -29,9 +29,10 @@ void failover_free(struct failover *failover, bool keep);
 /** As hop_ask(); returns the way by which the answer will come, or 0. */
 unsigned failover_ask(struct failover *failover, const Evspace__Ask *ask);
 
-/** As hop_leads_to() and hop_miss(). */
+/** As hop_leads_to(), hop_miss() and hop_displaced(). */
 bool failover_leads_to(const struct failover *failover, const uint32_t *leaves, size_t n);
 void failover_miss(struct failover *failover, struct wave *w, bool late);
+void failover_displaced(const struct failover *failover, struct wave *w, const char *why);
 
 /** Calls @report once for each host of the plan that has not opened its part, child or stand-in. */
 typedef void failover_report(void *arg, const struct unready *who);

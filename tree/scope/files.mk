@@ -2,7 +2,7 @@
 # What is built of this room.
 
 libtree_la_SOURCES += \
-	%D%/ask.c %D%/ask.h %D%/below.c %D%/below-check.c %D%/below.h %D%/failover.c %D%/failover.h \
+	%D%/ask.c %D%/ask.h %D%/brought.c %D%/brought.h %D%/below.c %D%/below-check.c %D%/below.h %D%/failover.c %D%/failover.h \
 	%D%/fanout.c %D%/fanout.h \
 	%D%/child.c %D%/child.h %D%/complaints.c %D%/complaints.h %D%/classes.c %D%/classes.h %D%/gather.c %D%/gather.h \
 	%D%/quota.c %D%/quota.h %D%/hop.c %D%/hop.h %D%/hop-miss.c %D%/hop-private.h \

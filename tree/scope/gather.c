@@ -3,6 +3,7 @@
  * deadline. */
 #include "tree/scope/gather.h"
 
+#include <errno.h>
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,9 @@
 
 /* Most bytes of a leaf's refusal. */
 #define TEXT_MAX 300
+
+/* What is held makes room for what comes only if it is so many times as large. */
+#define FAR_MORE 4
 
 struct gather {
 	size_t inputs;
@@ -67,6 +71,7 @@ static void missing_clear(struct wave *w)
 static void held_clear(struct gather *g, struct wave *w)
 {
 	batch_clear(&w->batch);
+	brought_clear(&w->brought);
 	if (g->quota)
 		quota_give(g->quota, QUOTA_WAVES, w->held);
 	w->held = 0;
@@ -221,15 +226,90 @@ struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_
 	return w->busy && w->number == number && w->waiting[input] == way ? w : NULL;
 }
 
-int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct error *e)
+/* ---- what is brought ---- */
+
+static void displace(struct gather *g, struct wave *w, struct brought *what, const char *why)
+{
+	const struct brought was = *what;
+
+	brought_cut(&w->brought, what, &w->batch);
+	if (g->quota)
+		quota_give(g->quota, QUOTA_WAVES, was.plain);
+	w->held -= was.plain;
+	w->leaves -= was.leaves;
+	g->events->displaced(g->arg, w, &was, why);
+}
+
+/* Make room in the wave. */
+static int wave_room(struct gather *g, struct wave *w, size_t bytes, struct error *e)
+{
+	while (w->batch.plain + bytes > GATHER_PLAIN_MOST) {
+		struct brought *most = brought_most(&w->brought);
+		bool is_most = !most || most->plain <= bytes;
+
+		errorf(e,
+		       "its part of the wave stands for %.1f MiB of records, more than any other, "
+		       "and all together have room for %u MiB; select less, or look at what is "
+		       "there",
+		       (double)(is_most ? bytes : most->plain) / (1 << 20),
+		       GATHER_PLAIN_MOST >> 20);
+		if (is_most) {
+			errno = EMSGSIZE;
+			return -1;
+		}
+		displace(g, w, most, e->text);
+	}
+	return 0;
+}
+
+/* The largest part by far, of waves that have not begun to end: NULL: there is none. */
+static struct brought *far_more(struct gather *g, size_t bytes, struct wave **of)
+{
+	struct brought *most = NULL;
+
+	for (size_t i = 0; i < SLOTS; i++) {
+		struct wave *w = &g->slots[i];
+		struct brought *b = w->busy && !w->ending ? brought_most(&w->brought) : NULL;
+
+		if (!b || b->plain / FAR_MORE < bytes || (most && most->plain >= b->plain))
+			continue;
+		most = b;
+		*of = w;
+	}
+	return most;
+}
+
+/* The same among all waves of the consumer that wait here. */
+static int quota_room(struct gather *g, size_t bytes, struct error *e)
+{
+	while (g->quota && quota_take(g->quota, bytes, e) < 0) {
+		struct wave *of;
+		struct brought *most = far_more(g, bytes, &of);
+
+		if (!most)
+			return -1;
+		displace(g, of, most, e->text);
+	}
+	return 0;
+}
+
+int gather_bring(struct gather *g, struct wave *w, size_t input, unsigned leaves,
+		 struct batch *body, struct error *e)
 {
 	/* As if its columns were open: stages open them. */
 	size_t bytes = body->plain;
 
-	if (g->quota && quota_take(g->quota, bytes, e) < 0)
+	if (wave_room(g, w, bytes, e) < 0 || quota_room(g, bytes, e) < 0)
 		return -1;
 	/* the buffer has the frame's header, too, which may be far larger than its body */
 	batch_unpin(body);
+	/* where there is no room for all, at least one of them is as large as this */
+	if (bytes >= GATHER_PLAIN_MOST / (g->inputs + 1))
+		brought_note(&w->brought, &(struct brought){.input = input,
+							    .at = w->batch.n,
+							    .n = body->n,
+							    .plain = bytes,
+							    .leaves = leaves});
 	w->held += bytes;
 	batch_link(&w->batch, body);
 	return 0;
@@ -323,7 +403,7 @@ static void places_note(bool *there, const struct run_view *view)
 }
 
 /* One walk, however many folded parts there are. Ranges may have places that are no leaves. */
-void wave_drop(struct wave *w, const struct plan_place *place)
+void wave_drop(struct wave *w, const struct plan_place *place, const char *text)
 {
 	bool *there = memory_new(NAME_PLACE_MAX + 1, sizeof(*there));
 	struct batch_cursor c = {0};
@@ -333,9 +413,10 @@ void wave_drop(struct wave *w, const struct plan_place *place)
 		places_note(there, &run);
 	PLAN_FOREACH (walk, place) {
 		if (walk.place->leaf && there[walk.place->index])
-			wave_miss(w, walk.place->index, MISSING_LATE, w->asked_ns, NULL);
+			wave_miss(w, walk.place->index, MISSING_LATE, w->asked_ns, text);
 	}
 	free(there);
 	batch_clear(&w->batch);
+	brought_clear(&w->brought);
 	w->leaves = 0;
 }

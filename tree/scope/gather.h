@@ -11,6 +11,7 @@
 
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
+#include "tree/scope/brought.h"
 #include "tree/wire/wire.h"
 
 struct event_base;
@@ -40,12 +41,13 @@ struct wave {
 	uint8_t *waiting; /* per input: by which way its answer is to come, 0: none is expected */
 	size_t next;	  /* the next input to ask; this and the following ones are not asked yet */
 	struct batch batch;
-	size_t held;	    /* bytes that it holds until it is done */
-	unsigned leaves;    /* leaves in the batch */
-	uint32_t cpu_us;    /* used by the agents below */
-	unsigned riders;    /* that it is for, once it is complete */
-	uint32_t fill;	    /* of the fullest element (see Answer in wire.proto) */
-	uint32_t waited_us; /* for cores, the most of the agents below */
+	size_t held;		     /* bytes that it holds until it is done */
+	struct brought_list brought; /* by inputs, if it is much */
+	unsigned leaves;	     /* leaves in the batch */
+	uint32_t cpu_us;	     /* used by the agents below */
+	unsigned riders;	     /* that it is for, once it is complete */
+	uint32_t fill;		     /* of the fullest element (see Answer in wire.proto) */
+	uint32_t waited_us;	     /* for cores, the most of the agents below */
 	uint64_t asked_ns, deadline_ns;
 	struct missing *missing;
 	size_t n_missing, room_missing;
@@ -71,6 +73,9 @@ struct gather_events {
 	void (*more)(void *arg, struct wave *w);
 	/* The input has not answered in time: note its leaves with wave_miss(). */
 	void (*late)(void *arg, struct wave *w, size_t input);
+	/* What the input has brought, @leaves of them, was taken out of the wave again, for this
+	 * reason: note those of its leaves that are missing now. */
+	void (*displaced)(void *arg, struct wave *w, const struct brought *what, const char *why);
 	/* All inputs have answered, or the deadline has passed. The wave is freed when this
 	 * returns, unless it is `ending`; then this is called again if the slot is needed now. */
 	void (*done)(void *arg, struct wave *w);
@@ -102,9 +107,17 @@ void gather_seal(struct gather *g, struct wave *w);
 struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_t input,
 			    unsigned way);
 
-/** Move @body to the wave, which holds it until it is done. Returns 0, or -1 with ENOBUFS and @e:
- * too much is held already, and @body stays as it is. */
-int gather_bring(struct gather *g, struct wave *w, struct batch *body, struct error *e);
+/** Most bytes of a wave when all columns are opened: an answer has no room for more. */
+#define GATHER_PLAIN_MOST BATCH_PLAIN_MOST
+
+/**
+ * Move @body, which @input has brought of @leaves leaves, to the wave, which holds it until it is
+ * done. If there is no room, whoever has brought most loses it: an input that has brought more to
+ * this wave (or far more, to another one), by displaced(); else this one. Returns 0, or -1 with
+ * EMSGSIZE or ENOBUFS and @e: @body stays as it is.
+ */
+int gather_bring(struct gather *g, struct wave *w, size_t input, unsigned leaves,
+		 struct batch *body, struct error *e);
 
 /** The input's part is in the wave: ends it if it was the last. */
 void gather_answered(struct gather *g, struct wave *w, size_t input);
@@ -124,8 +137,8 @@ unsigned gather_awaits(const struct gather *g, size_t input, unsigned way);
 void wave_miss(struct wave *w, uint32_t leaf, enum missing_why why, uint64_t since_ns,
 	       const char *text);
 
-/** A wave of @place that cannot be sent is dropped: its leaves are late, and can be asked one by
- * one. */
-void wave_drop(struct wave *w, const struct plan_place *place);
+/** A wave of @place that cannot be sent, as @text says, is dropped: its leaves are late, and can be
+ * asked one by one. */
+void wave_drop(struct wave *w, const struct plan_place *place, const char *text);
 
 #endif

@@ -3,7 +3,9 @@
 #include "tree/scope/hop-private.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "pathmap/base/memory.h"
 #include "tree/data/span.h"
 
 /* A leaf has no stand-in: after one wave has waited for it in vain, the others do not until it
@@ -37,6 +39,27 @@ void hop_miss_all(const struct hop *hop, struct wave *w, enum missing_why why, u
 {
 	for (size_t i = 0; i < hop->below.n; i++)
 		wave_miss(w, hop->below.leaves[i], why, since, text);
+}
+
+void hop_displaced(const struct hop *hop, struct wave *w, const char *why)
+{
+	bool *said = memory_new(hop->below.n + 1, sizeof(*said));
+	char text[300];
+
+	for (size_t i = 0; i < w->n_missing; i++) {
+		if (below_has(&hop->below, w->missing[i].leaf))
+			said[below_first(&hop->below, w->missing[i].leaf)] = true;
+	}
+	/* whose it is, where others are named for it */
+	if (hop->place->n_children > 0)
+		snprintf(text, sizeof(text), "%s above it: %s", hop->place->node, why);
+	else
+		snprintf(text, sizeof(text), "%s", why);
+	for (size_t i = 0; i < hop->below.n; i++) {
+		if (!said[i])
+			wave_miss(w, hop->below.leaves[i], MISSING_REFUSED, w->asked_ns, text);
+	}
+	free(said);
 }
 
 /* It is back, and others may have taken it for dead. */

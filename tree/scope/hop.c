@@ -270,10 +270,10 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop_trace_answer(hop, w, frame->bytes, false);
 	hop_relate(hop, body);
-	if (gather_bring(g, w, body, &e) == 0)
+	if (gather_bring(g, w, hop->input, a->leaves, body, &e) == 0)
 		wave_add(w, a);
 	else
-		hop_miss_all(hop, w, MISSING_REFUSED, w->asked_ns, e.text);
+		hop_displaced(hop, w, e.text);
 	gather_answered(g, w, hop->input);
 }
 

@@ -70,6 +70,10 @@ bool hop_leads_to(const struct hop *hop, const uint32_t *leaves, size_t n);
  * time. */
 void hop_miss(struct hop *hop, struct wave *w, bool late);
 
+/** What came from there was taken out of @w, for this reason: note all leaves behind the hop that
+ * are not noted as missing in it so far. */
+void hop_displaced(const struct hop *hop, struct wave *w, const char *why);
+
 /** Hosts behind the hop that had not opened their parts when it settled; owned by the hop. */
 size_t hop_unready(const struct hop *hop, const struct unready **list);
 

@@ -142,12 +142,12 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 
 /* ---- asks ---- */
 
-/* Waves that are asked for again are under way no longer, or are not counted twice. */
+/* Waves that are asked for again, of some leaves, are under way as others are. */
 static int scope_window(const struct scope *s, const Evspace__Ask *ask, struct error *e)
 {
 	uint32_t most = s->open->window;
 
-	if (!most || ask->n_only || trunk_awaits(s->trunk, &s->asker) + ask->count <= most)
+	if (!most || trunk_awaits(s->trunk, &s->asker) + ask->count <= most)
 		return 0;
 	errno = EPROTO;
 	return errorf(e,

@@ -75,6 +75,23 @@ static void trunk_answered(void *arg, struct rider *rider, uint64_t number)
 	(void)number;
 }
 
+/* What stages have made of the wave cannot be sent, or they have failed. They have checked their
+ * arguments: that is for lack of memory, a broken body, or the fault of a stage of others. */
+static void trunk_drop(const struct trunk *t, struct wave *w, bool whole)
+{
+	const char *node = t->host->self;
+	struct error e;
+
+	if (whole)
+		errorf(&e,
+		       "what the stages of %s make of the wave stands for %.1f MiB, and an answer "
+		       "has room for %u MiB; select less",
+		       node, (double)w->batch.plain / (1 << 20), GATHER_PLAIN_MOST >> 20);
+	else if (!trunk_is_broken(t, &e))
+		errorf(&e, "the stages of %s cannot go on with what has come", node);
+	wave_drop(w, t->place, e.text);
+}
+
 void trunk_joined(void *arg, struct wave *w, bool whole)
 {
 	struct trunk *t = arg;
@@ -82,9 +99,8 @@ void trunk_joined(void *arg, struct wave *w, bool whole)
 	uint64_t cpu = clock_cpu_us(), now = clock_mono_ns();
 	uint32_t below_us = w->cpu_us;
 
-	/* stages have checked their arguments: this fails for lack of memory, or a broken body */
-	if (!whole || w->batch.plain > WIRE_BODY_MAX)
-		wave_drop(w, t->place);
+	if (!whole || w->batch.plain > GATHER_PLAIN_MOST)
+		trunk_drop(t, w, whole);
 	/* each trunk pays for its own waves: what others' took meanwhile is in theirs */
 	wave_cpu(w, (uint32_t)(cpu - t->host->trunks->cpu_us));
 	t->host->trunks->cpu_us = cpu;
@@ -120,6 +136,16 @@ static void trunk_late(void *arg, struct wave *w, size_t input)
 		intake_late(&t->intake, w);
 }
 
+static void trunk_displaced(void *arg, struct wave *w, const struct brought *what, const char *why)
+{
+	struct trunk *t = arg;
+
+	if (what->input < t->n_branches)
+		failover_displaced(t->failovers[what->input], w, why);
+	else
+		wave_miss(w, t->place->index, MISSING_REFUSED, w->asked_ns, why);
+}
+
 static void trunk_more(void *arg, struct wave *w)
 {
 	struct trunk *t = arg;
@@ -146,6 +172,7 @@ static void trunk_more(void *arg, struct wave *w)
 const struct gather_events trunk_gather_events = {
 	.more = trunk_more,
 	.late = trunk_late,
+	.displaced = trunk_displaced,
 	.done = trunk_done,
 };
 
@@ -172,7 +199,7 @@ void trunk_read(void *arg, const struct ask *asked, struct wave *w)
 			     });
 	names_place_set(t->scope_shared->names, t->place->index);
 	if (rc == 0 && chain_apply(&t->local, &ask, &t->scratch, 0) == 0 &&
-	    gather_bring(t->gather, w, &t->scratch, &e) == 0) {
+	    gather_bring(t->gather, w, t->n_branches, 1, &t->scratch, &e) == 0) {
 		w->leaves++;
 		wave_fill(w, source->fill);
 	} else {

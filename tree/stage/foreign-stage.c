@@ -115,19 +115,40 @@ static const struct evspace_stage_host host = {
 
 /* ---- waves ---- */
 
-/* The stage has failed, and says why. */
-static int fail(struct stage *s, const char *fault)
+/* The stage has written past what it was given. What else it has written to, nobody knows: no view
+ * uses it any more, which the agent says once. */
+static int fail_broken(struct stage *s)
 {
+	static const char fault[] =
+		"has written past what it was given; mend it, and start this agent again";
+	struct foreign_stage_kind *kind = kind_of(s);
+
+	if (!kind->broken && kind->told)
+		fprintf(kind->told, "stage \"%s\" %s: no view can use it until then\n",
+			kind->ops.name, fault);
+	kind->broken = true;
 	s->fault = fault;
 	errno = EPROTO;
 	return -1;
 }
 
-/* The same for good: what it has written to, nobody knows. */
-static int fail_broken(struct stage *s)
+/* Are the guards whole that are not looked at record by record? */
+static bool is_whole(const struct foreign_stage *f)
 {
-	kind_of(s)->broken = true;
-	return fail(s, "has written past what it was given; mend it, and start this agent again");
+	return guarded_holds(&f->own, 0, 1) && guarded_holds(&f->tuples, 0, 1) &&
+	       guarded_holds(&f->from, 0, 1);
+}
+
+/* The stage has failed, and says why; unless it has done worse. */
+static int fail(struct stage *s, const char *fault)
+{
+	const struct foreign_stage *f = foreign_of(s);
+
+	if (!is_whole(f) || !guarded_holds(&f->records, 0, f->records.n))
+		return fail_broken(s);
+	s->fault = fault;
+	errno = EPROTO;
+	return -1;
 }
 
 /* Runs of views that read the newest tuples have one each: not worth a call. Stages of others know
@@ -251,8 +272,7 @@ static int emit(struct stage *s)
 	size_t words = f->kind.words, most = (UINT16_MAX - FOREIGN_HEAD) / words;
 	uint32_t n = 0;
 
-	if (!guarded_holds(&f->own, 0, 1) || !guarded_holds(&f->tuples, 0, 1) ||
-	    !guarded_holds(&f->from, 0, 1))
+	if (!is_whole(f))
 		return fail_broken(s);
 	for (size_t *at = &f->fold.done.out; *at < f->fold.groups.n; *at += n) {
 		struct foreign *out;
@@ -369,9 +389,10 @@ int foreign_stage_init(struct foreign_stage_kind *kind, const char *name,
 			      "%u at most",
 			      FOREIGN_NAME - 1);
 	if (!table->take || !table->merge)
-		return errorf(e, "has no %s()", table->take ? "merge" : "take");
+		return errorf(e, "has no %s(); put one into its table",
+			      table->take ? "merge" : "take");
 	if (table->own_bytes > RECORDS_BYTES)
-		return errorf(e, "wants %zu bytes of its own; it can have 64 MiB",
+		return errorf(e, "wants %zu bytes of its own; have it do with 64 MiB",
 			      table->own_bytes);
 	*kind = (struct foreign_stage_kind){
 		.ops = {.name = name,

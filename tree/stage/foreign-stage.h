@@ -3,6 +3,8 @@
 #ifndef EVSPACE_FOREIGN_STAGE_H
 #define EVSPACE_FOREIGN_STAGE_H
 
+#include <stdio.h>
+
 #include "tree/stage/evspace-stage.h"
 #include "tree/stage/stage.h"
 
@@ -11,6 +13,7 @@ struct foreign_stage_kind {
 	struct stage_ops ops;
 	const struct evspace_stage_table *table;
 	bool broken; /* it has written past what it was given */
+	FILE *told;  /* who is told that; NULL: nobody. Set it after foreign_stage_init(). */
 };
 
 /** Make @kind, called @name, of @table. Both must outlive it. Returns 0, or -1 with EINVAL and why

@@ -101,6 +101,7 @@ bool stage_object_is(const char *kind)
 	return n > strlen(SUFFIX) && strcmp(kind + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
+/* What is told is followed by "; then start it again". */
 static int object_load(int folder, struct stage_object *o)
 {
 	const struct evspace_stage_table *table;
@@ -111,10 +112,12 @@ static int object_load(int folder, struct stage_object *o)
 
 	o->fd = openat(folder, o->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (o->fd < 0 || fstat(o->fd, &st) < 0)
-		return errorf(&o->why, "%s",
-			      errno == ELOOP ? "is a symbolic link; put the file itself there"
-					     : strerror(errno));
-	fault = S_ISREG(st.st_mode) ? fault_of(&st, false) : "is no file";
+		return errno == ELOOP
+			       ? errorf(&o->why, "is a symbolic link; put the file itself there")
+			       : errorf(&o->why, "%s; let this agent's user read it",
+					strerror(errno));
+	fault = S_ISREG(st.st_mode) ? fault_of(&st, false)
+				    : "is no file; move it out of the folder";
 	if (fault) {
 		close(o->fd);
 		return errorf(&o->why, "%s", fault);
@@ -123,11 +126,14 @@ static int object_load(int folder, struct stage_object *o)
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
 		close(o->fd);
-		return errorf(&o->why, "cannot be loaded: %s", dlerror());
+		return errorf(
+			&o->why,
+			"cannot be loaded: %s; build it for this host, with all that it needs",
+			dlerror());
 	}
 	table = dlsym(handle, "evspace_stage");
 	if (!table)
-		errorf(&o->why, "has no table `evspace_stage` (evspace-stage.h)");
+		errorf(&o->why, "has no table `evspace_stage`; define one as evspace-stage.h says");
 	else if (foreign_stage_init(&o->kind, o->file, table, &o->why) == 0)
 		return 0; // cppcheck-suppress resourceLeak ; it stays
 	dlclose(handle);
@@ -146,7 +152,9 @@ static void object_take(int folder, const char *file, FILE *told)
 
 	snprintf(o->file, sizeof(o->file), "%s", file);
 	if (object_load(folder, o) < 0)
-		fprintf(told, "%s/%s: %s\n", objects.dir, o->file, o->why.text);
+		fprintf(told, "%s/%s: %s; then start this agent again\n", objects.dir, o->file,
+			o->why.text);
+	o->kind.told = told;
 	objects.list[objects.n++] = o;
 }
 
@@ -174,8 +182,10 @@ int stage_objects_load(const char *dir, FILE *told, struct error *e)
 		if (objects.n < STAGE_OBJECTS_MAX)
 			object_take(folder, files[i]->d_name, told);
 		else
-			fprintf(told, "%s/%s: more than %u objects; left out\n", objects.dir,
-				files[i]->d_name, STAGE_OBJECTS_MAX);
+			fprintf(told,
+				"%s/%s: left out, as there are more than %u objects; move those "
+				"that no map names out of the folder\n",
+				objects.dir, files[i]->d_name, STAGE_OBJECTS_MAX);
 		free(files[i]);
 	}
 	free(files);
