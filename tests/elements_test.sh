@@ -169,6 +169,16 @@ outlived() {
 		[ "$(discarded short completion)" -gt 500 ] && [ "$(discarded short 'wait')" -eq 0 ] && adds_up short
 }
 
+# What outlived its lifetime is not there for those who count, either: it is discarded.
+is_not_kept() {
+	local there
+
+	evspace status --connect "unix:$EVSPACE_DIR/agent-here.sock" --json >"$tap_dir/status" || return
+	there=$(grep -o '"run":"short"[^}]*"discarded":[0-9]*' "$tap_dir/status" | sed 's/.*://' | awk '{ n += $1 } END { print n + 0 }')
+	same "discarded, by the agent" "$there" "$(discarded short completion)" &&
+		grep -E '^  discarded +[1-9][0-9,]* events: on request, or as older than the lifetime' "$tap_dir/short.err" || { cat "$tap_dir/short.err"; return 1; }
+}
+
 discard() {
 	evspace discard --connect "unix:$EVSPACE_DIR/agent-here.sock" --run "$@" >"$tap_dir/discard" 2>&1
 }
@@ -208,6 +218,7 @@ tap_case "the program runs with that" program short
 tap_case "and once more, without" eval 'map "collect p2p wait completion collective env;" && program long'
 tap_case "an agent" agent
 tap_case "what outlived its lifetime is discarded, and counted" outlived
+tap_case "... also where elements are counted, and when the program ends" is_not_kept
 tap_case "nothing else is" eval 'events long && [ "$(discarded long ".*")" -eq 0 ] && adds_up long'
 tap_case "evspace discard drops what elements hold, and it is counted" discarded_on_request
 tap_case "there is nothing to discard twice" eval 'discard long --select "/**/p2p" && grep -q ": 0 tuples of 2 elements" "$tap_dir/discard"'

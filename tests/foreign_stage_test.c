@@ -238,25 +238,18 @@ static void writing_past_is_found(void)
 
 	table.take = writes_past;
 	for (past = 0; past <= 6; past++) {
-		char *told = NULL;
-		size_t bytes;
+		char told[200] = "";
 
 		CU_ASSERT_EQUAL(foreign_stage_init(&kind, "past.so", &table, &e), 0);
-		kind.told = open_memstream(&told, &bytes);
+		kind.told = fmemopen(told, sizeof(told), "w");
 		CU_ASSERT_EQUAL(wave(&kind, &fault), past < 6 ? -1 : 0);
-		/* who also says what cannot be has not only done that */
-		CU_ASSERT_EQUAL(kind.broken, past != 4 && past != 6);
 		fclose(kind.told);
 		kind.told = NULL;
-		CU_ASSERT_PTR_EQUAL(strchr(told, '\n'), strrchr(told, '\n'));
-		CU_ASSERT_EQUAL(strstr(told, "stage \"past.so\" has written past") != NULL,
-				kind.broken);
-		free(told);
-		if (past > 5)
-			continue;
-		CU_ASSERT_PTR_NOT_NULL_FATAL(fault);
-		CU_ASSERT_PTR_NOT_NULL(strstr(fault, kind.broken ? "written past what it was given"
-								 : "more tuples"));
+		/* who also says what cannot be has not only done that */
+		CU_ASSERT_EQUAL(kind.broken, past != 4 && past != 6);
+		CU_ASSERT_EQUAL(strstr(told, "past.so\" has written past") != NULL, kind.broken);
+		CU_ASSERT(past > 5 || strstr(fault, kind.broken ? "written past what it was given"
+								: "more tuples"));
 		if (!kind.broken)
 			continue;
 		names = names_new(0);

@@ -302,13 +302,14 @@ static void take_missing(const struct evspace_client *c, const Evspace__Answer *
 
 		if (!leaf)
 			continue;
-		to->missing[n++] = (struct evspace_missing){
+		to->missing[n] = (struct evspace_missing){
 			.leaf = leaf->name,
 			.why = wire_missing(a->missing[i]->why),
 			.since_s = (double)a->missing[i]->since_ms / 1000,
-			.reason = reason_copy(n > 1 ? &to->missing[n - 2] : NULL,
+			.reason = reason_copy(n > 0 ? &to->missing[n - 1] : NULL,
 					      a->missing[i]->text),
 		};
+		n++;
 	}
 	to->wave.missing = to->missing;
 	to->wave.n_missing = n;

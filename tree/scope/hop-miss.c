@@ -34,8 +34,8 @@ void hop_trace_answer(const struct hop *hop, const struct wave *w, uint64_t byte
 }
 
 /* Note all leaves there as missing in the wave. */
-void hop_miss_all(const struct hop *hop, struct wave *w, enum missing_why why, uint64_t since,
-		  const char *text)
+static void hop_miss_all(const struct hop *hop, struct wave *w, enum missing_why why,
+			 uint64_t since, const char *text)
 {
 	for (size_t i = 0; i < hop->below.n; i++)
 		wave_miss(w, hop->below.leaves[i], why, since, text);

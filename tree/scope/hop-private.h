@@ -42,10 +42,6 @@ bool hop_left_out(const struct hop *hop);
 /** Record that a wave was answered, or not in time. (hop-miss.c) */
 void hop_trace_answer(const struct hop *hop, const struct wave *w, uint64_t bytes, bool late);
 
-/** Note all leaves behind the hop as missing in the wave. (hop-miss.c) */
-void hop_miss_all(const struct hop *hop, struct wave *w, enum missing_why why, uint64_t since,
-		  const char *text);
-
 /** The child waited so long for a core: log it if others may have taken it for dead. (hop-miss.c)
  */
 void hop_note_waited(struct hop *hop, uint32_t us);

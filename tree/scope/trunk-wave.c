@@ -87,7 +87,7 @@ static void trunk_drop(const struct trunk *t, struct wave *w, bool whole)
 		       "what the stages of %s make of the wave stands for %.1f MiB, and an answer "
 		       "has room for %u MiB; select less",
 		       node, (double)w->batch.plain / (1 << 20), GATHER_PLAIN_MOST >> 20);
-	else if (!trunk_is_broken(t, &e))
+	else if (!stage_fault_is(&t->joining.chain, &e))
 		errorf(&e, "the stages of %s cannot go on with what has come", node);
 	wave_drop(w, t->place, e.text);
 }
