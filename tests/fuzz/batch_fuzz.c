@@ -195,17 +195,22 @@ static void through_columns(struct batch *b, bool packs)
 	must(unaccounted(b) == balance, "opening changes what is there");
 }
 
-/* Through the stage @i. @pauses: in as many turns as it makes, or, if it is to be @dropped, in none
- * after the first: then the wave is lost. Returns whether it came out. */
+/* Turns that a stage has at most, the first of few records; then one without an end, as some steps
+ * are larger than any turn. */
+#define TURNS 64u
+
+/* Through the stage @i. @pauses: in turns; if it is to be @dropped, in none after the first: then
+ * the wave is lost. Returns whether it came out. */
 static bool through_stage(size_t i, const struct ask *ask, struct batch *b, bool pauses,
 			  bool dropped)
 {
+	unsigned turn = pauses ? 0 : TURNS;
 	int rc;
 
 	do {
-		/* so that few records are a turn */
-		stages[i]->steps = pauses ? STAGE_STEPS - 3 : 0;
-		rc = chain_apply(&chains[i], ask, b, pauses ? 1 : 0);
+		stages[i]->steps = turn < TURNS ? STAGE_STEPS - 3 - turn : 0;
+		rc = chain_apply(&chains[i], ask, b, turn < TURNS ? 1 : 0);
+		turn++;
 	} while (rc > 0 && !dropped);
 	if (rc > 0)
 		chain_drop(&chains[i]);
