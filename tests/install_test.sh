@@ -34,6 +34,16 @@ pages_are_good() {
 	done
 }
 
+# Examples with a comment stand like those without.
+pages_have_examples_alike() {
+	local page
+
+	for page in $(found '/man1/evspace*.1'); do
+		! sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$page" | grep -A 1 '^\.TP' || { echo "$page"; return 1; }
+	done
+	sed -n '/^\.SH EXAMPLES/,/^\.SH/p' "$(found /man1/evspace-view.1)" | grep '^evspace view rates # '
+}
+
 pages_have_no_faults() {
 	local page
 
@@ -217,6 +227,7 @@ tap_case "Slurm's prolog and epilog are among it" slurm_scripts_are_there
 tap_case "each function of the public headers has a man page" functions_have_pages
 if found /man1/evspace.1 >/dev/null; then
 	tap_case "each command has a man page with all its options" pages_are_good
+	tap_case "... and its examples alike" pages_have_examples_alike
 	if command -v man >/dev/null; then
 		tap_case "man finds no fault in them" pages_have_no_faults
 		tap_case "pages of section 3 have 80 columns" pages_have_80_columns
@@ -225,6 +236,7 @@ if found /man1/evspace.1 >/dev/null; then
 	fi
 else
 	tap_skip "each command has a man page with all its options" "no help2man here"
+	tap_skip "... and its examples alike" "no help2man here"
 fi
 if [ -r /usr/share/bash-completion/bash_completion ]; then
 	tap_case "commands are completed" completes heartbeat evspace heartb

@@ -77,7 +77,7 @@ static void wider_than_its_pad(void)
 	table_cell(&t, "1");
 	table_cell(&t, "a");
 	table_cell(&t, "12345");
-	check_text(&t, 0, "longer   1\na   12345\n");
+	check_text(&t, 0, "longer     1\na      12345\n");
 	check_text(&t, 40, "longer     1\na      12345\n");
 	table_fini(&t);
 }

@@ -223,7 +223,7 @@ static size_t *table_widths(const struct table *table, size_t width)
 			widths[i % n] = have;
 	}
 	for (size_t i = 0; i < n && width == 0; i++)
-		if (column_at(table, i)->pad != 0)
+		if ((size_t)abs(column_at(table, i)->pad) > widths[i])
 			widths[i] = (size_t)abs(column_at(table, i)->pad);
 	if (width > 0 && table->columns != NULL)
 		widths_fit(table, widths, width);

@@ -9,7 +9,7 @@
 
 /** How a column is written, and how it is shortened if a line is wider than the terminal. */
 struct table_column {
-	int pad;	/* without shortening: as printf's %*s; 0: as wide as its widest text */
+	int pad;	/* without shortening: as printf's %*s, or as wide as its widest text */
 	unsigned gap;	/* blanks before it; 0: two */
 	unsigned drop;	/* it may be left out, those with 1 first; 0: it stays */
 	size_t least;	/* its texts are cut to this at least; 0: not cut */
