@@ -70,6 +70,8 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0051-batches-by-rate.md \
 	docs/decisions/0053-messages-matched-by-order.md \
 	docs/decisions/0055-gathering-by-time.md \
+	docs/decisions/0070-changes-by-spans.md \
+	docs/decisions/0071-blocks-counted-on-the-way.md \
 	docs/decisions/0057-archives-keep-map-and-counts.md \
 	docs/decisions/0058-exports-sort-outside.md \
 	docs/decisions/0059-probes-are-kept-as-requests.md \

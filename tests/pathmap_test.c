@@ -170,7 +170,7 @@ static void shipped_views(void)
 	const char *const *names;
 	struct plan *plan;
 
-	CU_ASSERT_EQUAL_FATAL(pathmap_views(map, &names), 13);
+	CU_ASSERT_EQUAL_FATAL(pathmap_views(map, &names), 15);
 	for (size_t i = 0; i < 4; i++)
 		CU_ASSERT_STRING_EQUAL(names[i], views[i]);
 	CU_ASSERT_TRUE(pathmap_view(map, "rates")->quiet);
@@ -299,7 +299,7 @@ static void local(void)
 
 	CU_ASSERT_EQUAL(pathmap_nodes(map, &names), 1);
 	CU_ASSERT_STRING_EQUAL(names[0], "here");
-	CU_ASSERT_EQUAL(pathmap_views(map, &names), 11);
+	CU_ASSERT_EQUAL(pathmap_views(map, &names), 13);
 	CU_ASSERT_STRING_EQUAL(pathmap_entry(map), "here");
 	CU_ASSERT_STRING_EQUAL(pathmap_cluster(map, "here"), "local");
 	CU_ASSERT_STRING_EQUAL(pathmap_address(map, "here"), "");

@@ -301,7 +301,7 @@ static void who_is_unlike_the_others_is_found(void)
  * two of them until 12; at 20 another run begins, in block 0, where all stay until 5. */
 static void clumps_by_hand(void)
 {
-	static const struct execution_shape shape = {.processes = 3, .blocks = 2, .clumps = true};
+	static const struct execution_shape shape = {.processes = 3, .blocks = 2, .times = true};
 	struct clump found[2];
 	struct execution x;
 	double q0 = (3 * 4 + 2 * 6 + 10 + 15) / 75.0, q1 = 1 - q0;

@@ -232,6 +232,106 @@ gathering() {
 		has '"n":1,"explained"' '"process":3,' '"alone":'
 }
 
+# A program that changes three times, and says when: what --watch says of it is that, from then on, and nothing of processes and routes besides.
+# planted WHAT: when, in ns.
+planted() {
+	sed -n "s/^planted $1 //p" planted
+}
+
+# changed OF: the changes of that, one a line.
+changed() {
+	grep "\"figure\":\"change\",\"of\":\"$1\"" said
+}
+
+# at_once OF WHAT LINE: one of these changes is from the span on in which it was planted, or the one before or behind.
+at_once() {
+	local ns
+
+	for ns in $(changed "$1" | grep -e "$3" | sed 's/.*"at_ns":\([0-9]*\),.*/\1/'); do
+		[ "$ns" -gt "$(($(planted "$2") - 500000000))" ] && [ "$ns" -lt "$(($(planted "$2") + 500000000))" ] && return
+	done
+	echo "no change of $1 when $2 was planted, $(planted "$2"):" && cat said
+	return 1
+}
+
+# line_of TEXT: where the call is in the program that has this comment above it.
+line_of() {
+	awk -v text="/* $1 */" 'index($0, text) { print NR + 1 }' "$top_srcdir/tests/apps/changes.c"
+}
+
+changes_map() {
+	mkdir -p sites && echo 'application any { ranks any; collect collective p2p { element site; } }' >sites/application.map &&
+		echo 'cluster c { nodes here; }' >sites/cluster.map && printf '%s\n' 'entry here;' 'place all on here;' >sites/mapping.map
+}
+
+what_changes_is_said() {
+	local one=$(line_of 'one way') other=$(line_of 'other way') meet=$(line_of 'all meet')
+
+	unset EVSPACE_ENTRY
+	changes_map
+	bed_start watcher evspace phase live --watch --span 250ms --wait --run changes --json
+	bed_start keeper evspace archive --wait --run changes changed
+	evspace run --no-summary --pathmap sites --run changes -- mpirun --oversubscribe -np 4 "$top_builddir/tests/apps/changes" >planted &&
+		bed_wait watcher && bed_ended watcher 0 && bed_wait keeper && bed_ended keeper 0 || return
+	cp "$bed_dir/watcher.out" said
+	at_once route route "\"begins\":true.*\(in changes.c:$one\".*in changes.c:$other\"\|in changes.c:$other\".*in changes.c:$one\"\).*\"meets\":.*in changes.c:$meet\"" &&
+		at_once process repeats '"process":2,.*"blocks":.*changes.c:'"$(line_of again)" &&
+		at_once clump late "in changes.c:$meet\"" &&
+		[ "$(changed process | wc -l)" -eq 1 ] && ! changed subset && has '"figure":"watched"' || { cat said; return 1; }
+}
+
+# The archive of it says the same as the live run did, but for where spans begin.
+archive_says_what_changed() {
+	unset EVSPACE_ENTRY
+	evspace phase --from changed --watch --span 250ms --subset 2-3 --json >said || return
+	at_once process repeats '"process":2,' && at_once clump late "in changes.c:$(line_of 'all meet')\"" && at_once route route '"begins":true' &&
+		at_once subset repeats '"before"' && [ "$(changed process | wc -l)" -eq 1 ] || { cat said; return 1; }
+	evspace phase --from changed --watch --span 250ms >said && has 'the entropy of process 2 falls from' 'two routes from block' 'most processes are in block'
+}
+
+# Nothing is said of processes and routes in a program that does not change.
+nothing_changed() {
+	unset EVSPACE_ENTRY
+	bed_start keeper evspace archive --wait --run same same
+	evspace run --no-summary --pathmap sites --run same -- mpirun --oversubscribe -np 4 "$top_builddir/tests/apps/changes" --stages 0 --steps 400 >planted &&
+		bed_wait keeper && bed_ended keeper 0 && evspace phase --from same --watch --span 250ms --json >said || return
+	[ "$(grep -o '"spans":[0-9]*' said | cut -d : -f 2)" -ge 8 ] && ! changed process && ! changed route || { cat said; return 1; }
+}
+
+watch_of_a_file() {
+	awk 'BEGIN { for (t = 1; t < 8000; t++) print t, (t % 4 == 2 && t > 5000 ? int(t / 4) % 2 : int(t / 4) % 5), t % 4 }' >blocks
+	evspace phase --file blocks --watch --json >said && [ "$(changed process | wc -l)" -eq 1 ] && changed process | grep -q '"at":[45][0-9]*.[0-9]*,"at_ns":null,"run":1,"process":2,"value":1.0,' || { cat said; return 1; }
+	more=(--watch --span 0) && wrong '--span 0: of a file it is a number above 0' '1 1 1' && more=(--watch --span x) && wrong '--span x' '1 1 1' &&
+		more=(--watch --scan 3) && wrong '--watch says what changes' '1 1 1' && more=(--span 3) && wrong '--span is how --watch compares' '1 1 1' &&
+		more=(--watch) && wrong 'all of it is at time 0' '0 1 1'
+}
+
+# Of 200 simulated ranks on four nodes: the counts that come from the tree are of all, in each wave; at its end the blocks are known.
+now_is_added_up() {
+	local bits node
+
+	mkdir -p crowd/maps && echo 'application crowd { ranks rank[0-199]; }' >crowd/maps/application.map
+	printf '%s\n' "cluster A { nodes a[0-1]; address unix:$tap_dir/crowd/a[0-1]; }" "cluster B { nodes b[0-1]; address unix:$tap_dir/crowd/b[0-1]; }" \
+		"node front { address unix:$tap_dir/crowd/front; }" >crowd/maps/cluster.map
+	printf '%s\n' 'entry front;' 'place rank[0-99] on a[0-1] by 50;' 'place rank[100-199] on b[0-1] by 50;' >crowd/maps/mapping.map
+	bed_start writer "$top_builddir/tests/writer" "$EVSPACE_DIR/crowd" 200 50 4 7
+	for node in front a0 a1 b0 b1; do
+		bed_start "$node" evspace agent --pathmap crowd/maps --node "$node"
+	done
+	for node in front a0 a1 b0 b1; do
+		bed_until bed_ready "$node" && grep -q 'ready on' "$bed_dir/$node.err" || { cat "$bed_dir/$node.err"; return 1; }
+	done
+	evspace phase live --now said --connect "unix:$tap_dir/crowd/front" --run crowd --wait --duration 6 --json >said 2>err
+	bed_wait writer && evspace phase live --now said --connect "unix:$tap_dir/crowd/front" --run crowd --count 1 --json >last 2>err || { cat err; return 1; }
+	[ "$(grep -c '"processes":200,' said)" -ge 20 ] || { cat err; head said; return 1; }
+	# rank r is in block (200 (r + 1)) mod 7 at the end
+	bits=$(awk 'BEGIN { for (r = 0; r < 200; r++) n[200 * (r + 1) % 7]++; for (b in n) s += n[b] * log(n[b]); printf "%.6f", (log(200) - s / 200) / log(2) }')
+	grep -q "\"normalise\":\"none\",\"bits\":true,\"value\":${bits%?}" last || { echo "not $bits:"; cat last; return 1; }
+	for node in front a0 a1 b0 b1; do
+		bed_kill TERM "$node" || return
+	done
+}
+
 # application PROCESSES ENTRIES PROGRAM [ARG...]: its own result is right, and all blocks that it enters are seen.
 application() {
 	local processes=$1 entries=$2
@@ -290,6 +390,11 @@ tap_case "the blocks that a program says" blocks_are_said
 tap_case "a live run" run_is_followed
 tap_case "several archives are several runs" archives_are_runs
 tap_case "where most processes wait is told" gathering
+tap_case "what changes in a live run is said, and when" what_changes_is_said
+tap_case "its archive says the same" archive_says_what_changed
+tap_case "nothing is said of one that does not change" nothing_changed
+tap_case "what changes in a file" watch_of_a_file
+tap_case "where all processes are now is added up by hosts" now_is_added_up
 tap_case "a simplex of 17 processes in four variants has its own result" simplex_is_seen
 tap_case "dining philosophers have eaten who may, never with a neighbour" philosophers_are_seen
 tap_case "sums of 16 processes have theirs" prefix_is_seen

@@ -271,9 +271,10 @@ static void unknown_view(void)
 	errno = 0;
 	CU_ASSERT_EQUAL(plan_make(map, "volume", &plan, &e), -1);
 	CU_ASSERT_EQUAL(errno, ENOENT);
-	CU_ASSERT_STRING_EQUAL(e.text,
-			       "no view `volume`; there are heartbeat, events, latest, rates, "
-			       "histogram, sizes, slowest, largest, matrix, traffic, meet");
+	CU_ASSERT_STRING_EQUAL(
+		e.text,
+		"no view `volume`; there are heartbeat, events, latest, rates, "
+		"histogram, sizes, slowest, largest, matrix, traffic, blocks, states, meet");
 	CU_ASSERT_PTR_NULL(plan);
 	errno = ENOSPC;
 	plan_free(NULL);

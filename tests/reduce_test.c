@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tree/data/op.h"
+
 /* The whole answer in figures. */
 struct answer {
 	uint64_t read, filtered, reduced, delivered, folded, parts, in_mark;
@@ -154,6 +156,8 @@ static void totals_in_any_tree(void)
 	folds_alike(LEVEL_CLUSTER, "variance of bytes by op", 1);
 	folds_alike(LEVEL_NODE, "mean by op by comm", 0);
 	folds_alike(LEVEL_THREAD, "count of bytes", 1);
+	folds_alike(LEVEL_ALL, "count by block", 0);
+	folds_alike(LEVEL_NODE, "count by block", 1);
 }
 
 static void last_in_any_tree(void)
@@ -171,13 +175,20 @@ static void first_in_any_tree(void)
 
 static void arguments(void)
 {
-	static const char *const good[] = {"first",	     "last",
-					   "count",	     "sum of bytes",
-					   "mean by op",     "variance of duration by comm by op",
-					   "max by op by op"};
-	static const char *const bad[] = {
-		"",	    "latest",	   "last by op",   "sum of",
-		"sum of x", "sum by rank", "sum per comm", "sum of bytes by"};
+	static const char *const good[] = {"first",	      "last",
+					   "count",	      "sum of bytes",
+					   "mean by op",      "variance of duration by comm by op",
+					   "max by op by op", "count by block"};
+	static const char *const bad[] = {"",
+					  "latest",
+					  "last by op",
+					  "sum of",
+					  "sum of x",
+					  "sum by rank",
+					  "sum per comm",
+					  "sum of bytes by",
+					  "sum by block",
+					  "count by block by comm"};
 	struct error e;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -186,6 +197,46 @@ static void arguments(void)
 		CU_ASSERT_EQUAL(stage_check("reduce", bad[i], NULL, NULL, &e), -1);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "write `reduce first`"));
 	}
+}
+
+/* Two processes are in a send, one behind one; two have said that they are in block 7, one in 1. */
+static void counts_by_block(void)
+{
+	const uint16_t send = op_find("MPI_Send"), says = op_find("evspace_state");
+	const struct tuple tuples[] = {
+		{.start = 5, .op = send, .flags = TUPLE_RUNNING, .comm = 44},
+		{.start = 6, .op = says, .end = 6, .seq_or_tag = 7},
+		{.start = 1, .op = send, .end = 9, .comm = 44},
+		{.start = 7, .op = send, .flags = TUPLE_RUNNING, .comm = 45},
+		{.start = 3, .op = says, .end = 3, .seq_or_tag = 1},
+		{.start = 8, .op = says, .end = 8, .seq_or_tag = 7},
+	};
+	const size_t n = sizeof(tuples) / sizeof(tuples[0]);
+	uint64_t in = 0, behind = 0, seven = 0, one = 0, all = 0;
+	struct batch_cursor c = {0};
+	struct run_view view;
+	struct part *part;
+	struct place p;
+
+	place_init(&p, 0);
+	part = batch_add(&p.batch, RUN_PART, 0, RANDOM_TREES_WAVE, 1, 0);
+	*part = (struct part){.clock = CLOCK_LINE_NS, .read = n, .elements = 1};
+	memcpy(batch_add(&p.batch, RUN_TUPLES, 1, 0, (uint16_t)n, 0), tuples, sizeof(tuples));
+	place_apply(&p, &reduce_ops, LEVEL_ALL, "count by block");
+	while (batch_next(&p.batch, &c, &view)) {
+		CU_ASSERT(view.run->kind != RUN_PART || view.part->filtered == 0);
+		for (unsigned i = 0; view.run->kind == RUN_TOTALS && i < view.run->count; i++) {
+			const struct total *t = &view.totals[i];
+
+			in += t->op == send && t->comm == 1 ? t->count : 0;
+			behind += t->op == send && t->comm == 0 ? t->count : 0;
+			seven += t->op == says && t->comm == 7 ? t->count : 0;
+			one += t->op == says && t->comm == 1 ? t->count : 0;
+			all += t->count;
+		}
+	}
+	CU_ASSERT(in == 2 && behind == 1 && seven == 2 && one == 1 && all == n);
+	place_fini(&p);
 }
 
 static void a_run_without_a_part(void)
@@ -228,6 +279,7 @@ static void a_wave_allocates_nothing(void)
 
 static CU_TestInfo reduce_cases[] = {
 	{"totals are the same in any tree", totals_in_any_tree},
+	{"processes are counted by the block that they are in", counts_by_block},
 	{"the last are the same in any tree", last_in_any_tree},
 	{"the first are the same in any tree", first_in_any_tree},
 	{"arguments are checked", arguments},

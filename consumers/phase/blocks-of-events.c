@@ -37,6 +37,8 @@ struct block_making {
 	uint64_t apart;
 	uint16_t run;
 	bool said; /* the program says its blocks */
+	unsigned processes;
+	int64_t first_ns;
 };
 
 /* ---- events ---- */
@@ -67,6 +69,10 @@ static void change_add(struct block_making *m, const struct block_change *change
 		if (!m->changes)
 			abort();
 	}
+	if (m->processes == 0 || change->ns < m->first_ns)
+		m->first_ns = change->ns;
+	if (change->process >= m->processes)
+		m->processes = change->process + 1;
 	m->changes[m->n++] = *change;
 }
 
@@ -82,7 +88,7 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 	if (ev->rank < 0 || !ev->end_ns || ev->flags & (EVSPACE_COMPLETION | EVSPACE_RUNNING) ||
 	    (ev->flags & EVSPACE_REGION && !said))
 		return;
-	if (!strstr(ev->name, "/t0/")) {
+	if (!strstr(ev->name, "/t0/") || ev->rank >= (int32_t)ENTRIES_PROCESSES_MAX) {
 		m->apart++;
 		return;
 	}
@@ -189,6 +195,65 @@ static void entries_write(struct block_making *m, const uint32_t *place, struct 
 		fprintf(to, "%lld %u %u\n", (long long)(c->ns - first->ns + 1),
 			c->said ? c->site : 2 * place[c->site] + 1 + c->behind, c->process);
 	}
+}
+
+/* ---- as they come ---- */
+
+struct blocks_so_far blocks_of_events_so_far(const struct block_making *m)
+{
+	return (struct blocks_so_far){m->processes, m->first_ns, m->said};
+}
+
+/* Those that have come since the last time. */
+static void sites_append(const struct block_making *m, struct block_sites *sites)
+{
+	if (sites->n == m->n_sites)
+		return;
+	sites->names = reallocarray(sites->names, m->n_sites, sizeof(*sites->names));
+	if (!sites->names)
+		abort();
+	/* in the order in which they came */
+	for (const struct block_site *s = m->sites; s; s = s->hh.next)
+		if (s->seen >= sites->n)
+			sites->names[sites->n++] = memory_copy(s->name);
+}
+
+/* Put those before @until_ns in front. Returns how many. */
+static size_t changes_part(struct block_making *m, int64_t until_ns)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n; i++) {
+		struct block_change change = m->changes[i];
+
+		if (change.ns >= until_ns)
+			continue;
+		m->changes[i] = m->changes[n];
+		m->changes[n++] = change;
+	}
+	return n;
+}
+
+void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct block_sites *sites,
+			    void (*take)(void *arg, int64_t ns, unsigned process, uint32_t block),
+			    void *arg)
+{
+	size_t n;
+
+	if (m->n == 0)
+		return;
+	calls_drop(m);
+	if (!m->said)
+		sites_append(m, sites);
+	n = changes_part(m, until_ns);
+	qsort(m->changes, n, sizeof(*m->changes), by_time);
+	for (size_t i = 0; i < n; i++) {
+		const struct block_change *c = &m->changes[i];
+
+		take(arg, c->ns, c->process, c->said ? c->site : 2 * c->site + 1 + c->behind);
+	}
+	m->n -= n;
+	memmove(m->changes, m->changes + n, m->n * sizeof(*m->changes));
 }
 
 struct block_making *blocks_of_events_new(void)

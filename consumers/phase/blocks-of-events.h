@@ -39,6 +39,21 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 /** Is that as much as is kept of a run that may go on for ever: 20 million calls, 960 MB? */
 bool blocks_of_events_full(const struct block_making *m);
 
+/** What has come so far. */
+struct blocks_so_far {
+	unsigned processes; /* 0: nothing */
+	int64_t first_ns;   /* Unix time of the first */
+	bool said;	    /* blocks are those that the program says */
+};
+
+struct blocks_so_far blocks_of_events_so_far(const struct block_making *m);
+
+/** Call @take with each entry before @until_ns, in order of time, and forget it. Sites are numbered
+ * as they come, and their names appended to @sites. */
+void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct block_sites *sites,
+			    void (*take)(void *arg, int64_t ns, unsigned process, uint32_t block),
+			    void *arg);
+
 /** Make the entries, named @name, which must outlive them. Returns 0, or -1 with @e: no call has
  * come, or there is no place for them. */
 int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,

@@ -30,14 +30,25 @@ static void block_count(const struct clumps *c, struct clumps_block *b)
 	b->since = c->time;
 }
 
+void clumps_anew(struct clumps *c)
+{
+	for (uint32_t k = 0; k < c->blocks; k++) {
+		struct clumps_block *b = &c->block[k];
+
+		*b = (struct clumps_block){.count = b->count, .since = c->time};
+	}
+	c->before = 0;
+	c->began = c->time;
+}
+
 void clumps_run(struct clumps *c)
 {
 	for (uint32_t k = 0; k < c->blocks; k++) {
 		block_count(c, &c->block[k]);
 		c->block[k].since = 0;
 	}
-	c->before += c->time;
-	c->time = 0;
+	c->before += c->time - c->began;
+	c->time = c->began = 0;
 }
 
 void clumps_change(struct clumps *c, uint32_t from, uint32_t to)
@@ -63,7 +74,7 @@ static double chance(unsigned n, double q)
 
 unsigned clumps_find(struct clumps *c, double least, struct clump *found, unsigned most)
 {
-	double all = c->before + c->time;
+	double all = c->before + c->time - c->began;
 	unsigned n = 0;
 
 	for (uint32_t k = 0; c->processes > 2 && all > 0 && k < c->blocks; k++) {

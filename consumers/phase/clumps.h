@@ -12,6 +12,7 @@ struct clumps {
 	uint32_t blocks;
 	double time;   /* now, of any unit */
 	double before; /* what earlier runs took */
+	double began;  /* when counting began in this one */
 	struct clumps_block {
 		uint32_t count;	 /* processes in it */
 		double since;	 /* the time from which on there are so many */
@@ -41,6 +42,9 @@ static inline void clumps_at(struct clumps *c, double time)
 {
 	c->time = time;
 }
+
+/** Forget how long processes were where; count from now on. */
+void clumps_anew(struct clumps *c);
 
 /** A run ends; another one begins at time 0, with each process where it is. */
 void clumps_run(struct clumps *c);

@@ -23,8 +23,10 @@ int execution_init(struct execution *x, const struct execution_shape *shape, str
 		multiplicity_init(&x->subset, in_subset, shape->blocks, shape->start);
 	if (shape->components)
 		moments_init(&x->moments, shape->processes, shape->start);
-	if (shape->clumps)
+	if (shape->times) {
 		clumps_init(&x->clumps, shape->processes, shape->blocks, shape->start);
+		occupancy_init(&x->occupancy, shape->processes, shape->blocks);
+	}
 	if (shape->scan > 0)
 		return scan_init(&x->scan, shape->processes, shape->scan, shape->blocks,
 				 shape->start, e);
@@ -40,6 +42,7 @@ void execution_fini(struct execution *x)
 	moments_fini(&x->moments);
 	scan_fini(&x->scan);
 	clumps_fini(&x->clumps);
+	occupancy_fini(&x->occupancy);
 	*x = (struct execution){0};
 }
 
@@ -55,8 +58,10 @@ static void process_set(struct execution *x, unsigned process, uint32_t block)
 		multiplicity_change(&x->subset, from, block);
 	if (x->shape.components)
 		moments_change(&x->moments, process, block);
-	if (x->shape.clumps)
+	if (x->shape.times) {
 		clumps_change(&x->clumps, from, block);
+		occupancy_leave(&x->occupancy, process, from);
+	}
 	if (x->shape.scan > 0)
 		scan_change(&x->scan, process, from, block);
 }
@@ -78,8 +83,10 @@ static void run_begin(struct execution *x)
 {
 	x->runs++;
 	x->seen = 0;
-	if (x->shape.clumps)
+	if (x->shape.times) {
 		clumps_run(&x->clumps);
+		occupancy_run(&x->occupancy, x->block);
+	}
 	x->time = 0;
 	memset(x->set_in, 0, x->shape.processes * sizeof(*x->set_in));
 	for (unsigned i = 0; i < x->shape.processes; i++)
@@ -98,6 +105,7 @@ void execution_add(struct execution *x, double time, unsigned process, uint32_t 
 		execution_end(x, row, arg);
 		x->time = time;
 		clumps_at(&x->clumps, time);
+		occupancy_at(&x->occupancy, time);
 	}
 	x->seen += x->set_in[process] == 0;
 	x->clashes += x->set_in[process] == x->rows + 1 && x->block[process] != block;

@@ -10,6 +10,7 @@
 #include "consumers/phase/clumps.h"
 #include "consumers/phase/moments.h"
 #include "consumers/phase/multiplicity.h"
+#include "consumers/phase/occupancy.h"
 #include "consumers/phase/scan.h"
 
 /** What there is, and what of it is wanted. Blocks are numbered from 0. */
@@ -19,7 +20,7 @@ struct execution_shape {
 	const bool *subset; /* by process; NULL: no subset */
 	unsigned scan;	    /* processes of the subsets to compare; 0: none */
 	bool components;    /* sums for them */
-	bool clumps;	    /* where processes gather */
+	bool times;	    /* where processes gather, and who is elsewhere */
 };
 
 struct execution {
@@ -35,6 +36,7 @@ struct execution {
 	struct moments moments;
 	struct scan scan;
 	struct clumps clumps;
+	struct occupancy occupancy;
 };
 
 /** A first row: all processes in the block @shape->start at time 0. Returns 0, or -1 with @e if a

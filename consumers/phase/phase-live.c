@@ -19,6 +19,8 @@ static bool take_wave(void *arg, uint64_t *seen)
 	for (; evspace_event(f->client, &ev); any = true)
 		blocks_of_events_take(p->making, &ev);
 	p->came |= any;
+	if (p->on_wave)
+		p->on_wave(p->watching);
 	if (blocks_of_events_full(p->making)) {
 		fprintf(stderr, "evspace phase: 20 million calls are as many as are kept: what "
 				"follows is left out\n");

@@ -103,13 +103,12 @@ void phase_components_print(const struct phase *p)
 	}
 }
 
-/* What happens in @block, as an archive's call sites say. */
-static void block_text(const struct phase *p, uint32_t block, char *text, size_t room)
+void phase_block_text(const struct phase *p, uint32_t block, char text[PHASE_BLOCK])
 {
 	if (block == 0 || (block - 1) / 2 >= p->sites.n)
-		snprintf(text, room, "block %u", block);
+		snprintf(text, PHASE_BLOCK, "block %u", block);
 	else
-		snprintf(text, room, "block %u, %s %s", block, block % 2 ? "in" : "behind",
+		snprintf(text, PHASE_BLOCK, "block %u, %s %s", block, block % 2 ? "in" : "behind",
 			 p->sites.names[(block - 1) / 2]);
 }
 
@@ -117,12 +116,12 @@ void phase_clumps_print(const struct phase *p, struct execution *x)
 {
 	struct clump found[CLUMPS];
 	unsigned n = clumps_find(&x->clumps, CLUMP_LEAST, found, CLUMPS);
-	char text[200];
+	char text[PHASE_BLOCK];
 
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t block = found[i].block + p->base;
 
-		block_text(p, block, text, sizeof(text));
+		phase_block_text(p, block, text);
 		if (p->follow.common.json)
 			json_print(json_pack("{s:s,s:i,s:o,s:f,s:f}", "figure", "clump", "block",
 					     (int)block, "where", json_text(text), "share",
@@ -133,6 +132,34 @@ void phase_clumps_print(const struct phase *p, struct execution *x)
 			       "%.1g)\n",
 			       text, found[i].share, found[i].chance);
 	}
+}
+
+void phase_elsewhere_print(const struct phase *p, struct execution *x)
+{
+	struct occupancy_unlike *found = memory_new(p->shape.processes, sizeof(*found));
+	char text[PHASE_BLOCK];
+	unsigned n;
+
+	occupancy_run(&x->occupancy, x->block);
+	n = occupancy_find(&x->occupancy, UNLIKELY, found);
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t block = found[i].block + p->base;
+
+		phase_block_text(p, block, text);
+		if (p->follow.common.json)
+			json_print(json_pack("{s:s,s:o,s:o,s:o,s:f,s:f,s:f}", "figure", "elsewhere",
+					     "process", json_count(found[i].process), "block",
+					     json_count(block), "where", json_text(text), "share",
+					     found[i].share, "others", found[i].others, "unlikely",
+					     found[i].unlikely),
+				   stdout);
+		else
+			printf("process %u is in %s for %.3g of the time, the others for %.3g (by "
+			       "chance: %.1g)\n",
+			       found[i].process, text, found[i].share, found[i].others,
+			       found[i].unlikely);
+	}
+	free(found);
 }
 
 void phase_states_print(const struct phase *p, const struct execution *x)

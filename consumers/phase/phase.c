@@ -8,11 +8,11 @@
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
+#include "consumers/client/client-replay.h"
 #include "consumers/phase/components.h"
 #include "consumers/phase/entries.h"
 #include "consumers/phase/phase.h"
 #include "consumers/phase/space.h"
-#include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 
@@ -27,7 +27,8 @@ static const char phase_help[] =
 	"a process is in block 0 before its first call, in 2k + 1 during one at call site\n"
 	"k (or of operation k, where sites are not recorded), in 2k + 2 behind it. Of a\n"
 	"live run it is the same, of all that its elements hold and what comes until it\n"
-	"ends, Ctrl-C, or --duration is over.\n";
+	"ends, Ctrl-C, or --duration is over. With --watch it says what changes instead,\n"
+	"as it comes.\n";
 
 static const char phase_more[] =
 	"Entropy of the execution: -sum p log2 p over all its states, p = P!/(N^P prod\n"
@@ -35,12 +36,19 @@ static const char phase_more[] =
 	"(volume), or without N^P (none). Of the time: the mean entropy of how the\n"
 	"processes are spread over the blocks (none), and as a share of the largest\n"
 	"(volume). Components: the directions in which states differ most, and what\n"
-	"share of the variance they have.\n"
+	"share of the variance they have. A process is told that is in a block for\n"
+	"another share of the time than the others.\n"
+	"\n"
+	"--watch compares each span of time with those before. It tells if the entropy\n"
+	"of the blocks that a process enters falls or rises (one that falls repeats\n"
+	"itself), that of the states of --subset, or of the time; where most processes\n"
+	"gather, or do not any more; and where they go from one block by two routes.\n"
 	"\n"
 	"examples:\n"
 	"  sort -n trace.* | evspace phase --file -\n"
 	"  evspace phase --file philosophers.srt --scan 3\n"
 	"  evspace phase live --duration 10 --plot now.html\n"
+	"  evspace phase live --watch --span 500ms\n"
 	"  evspace phase --file simplex.srt --blocks 13 --plot simplex.html\n";
 
 static int from_take(void *into, const char *value, struct error *e)
@@ -88,6 +96,15 @@ static const struct option_row phase_rows[] = {
 	 .help = "compare all subsets of K processes: which process is unlike the others"},
 	{"normalise", "HOW", .take = normalise_take,
 	 .help = "show one entropy alone: \"volume\" or \"none\"; --json has both"},
+	{"now", "WHAT", .take = phase_now_take,
+	 .help = "at each look (--rate), in how many blocks all processes are, as hosts have added "
+		 "it up: of \"calls\" by operation, in and behind it, or blocks that are \"said\" "
+		 "(evspace.h)"},
+	{"watch", .at = offsetof(struct phase, watch),
+	 .help = "say what changes, of a run as it goes on, of an archive or a file likewise"},
+	{"span", "TIME", OPTION_TEXT, .at = offsetof(struct phase, span),
+	 .help = "of --watch: what is compared with what was before (1s; of a file a number in its "
+		 "unit, else a 40th of its longest run)"},
 	{"points", "FILE", OPTION_TEXT, .at = offsetof(struct phase, points),
 	 .help = "write a line for each state: time, its place x y z in the cube on its diagonal, "
 		 "and its components"},
@@ -102,7 +119,7 @@ static const struct usage phase_usage = {.help = phase_help,
 					 .own = phase_rows,
 					 .takes = OPTIONS_JSON | OPTIONS_LOOK | OPTIONS_VIEW |
 						  OPTIONS_WAVES,
-					 .lacks = " from speed view count ",
+					 .lacks = " from speed view ",
 					 .words_max = 1};
 
 /* What is in the file: which processes and blocks. */
@@ -116,6 +133,7 @@ static int shape_measure(struct phase *p, struct entries *in, struct error *e)
 	while ((got = entries_next(in, &entry, e)) > 0) {
 		lowest = entry.block < lowest ? entry.block : lowest;
 		highest = entry.block > highest ? entry.block : highest;
+		p->last = fmax(p->last, entry.time);
 		processes = entry.process >= processes ? entry.process + 1 : processes;
 		if (p->processes > 0 && processes > p->processes)
 			return errorf(e, "%.200s:%llu: process %u is out of range: there are %u",
@@ -135,29 +153,6 @@ static int shape_measure(struct phase *p, struct entries *in, struct error *e)
 	p->shape.blocks = p->blocks > 0 ? p->blocks : highest - lowest + 1;
 	p->shape.start = p->start - lowest;
 	return got;
-}
-
-static int subset_read(struct phase *p, struct error *e)
-{
-	const char *text = p->subset;
-	struct interval next;
-	bool any = false;
-
-	if (!text)
-		return 0;
-	p->in_subset = memory_new(p->shape.processes, sizeof(*p->in_subset));
-	while (interval_next(&text, &next)) {
-		if (next.to > p->shape.processes)
-			return errorf(e, "--subset: there are processes 0 to %u",
-				      p->shape.processes - 1);
-		for (uint64_t i = next.from; i < next.to; i++)
-			any = p->in_subset[i] = true;
-	}
-	if (*text || !any)
-		return errorf(e, "--subset %.80s: it is a list of processes, as \"4-6,8\"",
-			      p->subset);
-	p->shape.subset = p->in_subset;
-	return 0;
 }
 
 static int execution_read(struct phase *p, struct execution *x, struct entries *in,
@@ -257,7 +252,7 @@ static int states_look(struct phase *p, const struct execution *x, struct entrie
 
 	shape.scan = 0;
 	shape.components = false;
-	shape.clumps = false;
+	shape.times = false;
 	points_init(&look->points, x, p->base, p->vectors, p->n_components);
 	failed = execution_init(&again, &shape, e);
 	if (!failed)
@@ -309,6 +304,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 		phase_entropies_print(p, &x);
 		phase_components_print(p);
 		phase_clumps_print(p, &x);
+		phase_elsewhere_print(p, &x);
 		if (p->scan > 0)
 			phase_scan_print(p, &x);
 		if (p->points || p->plot)
@@ -337,11 +333,11 @@ static int phase_run(struct phase *p, struct error *e)
 	failed = shape_measure(p, &in, e);
 	p->shape.scan = p->scan;
 	p->shape.components = true;
-	p->shape.clumps = true;
+	p->shape.times = true;
 	if (!failed)
-		failed = subset_read(p, e);
+		failed = phase_subset_read(p, e);
 	if (!failed)
-		failed = phase_show(p, &in, e);
+		failed = p->watch ? phase_watch_file(p, &in, e) : phase_show(p, &in, e);
 	entries_close(&in);
 	return failed;
 }
@@ -358,7 +354,35 @@ static int source_check(const struct phase *p, struct error *e)
 	if (n != 1)
 		return errorf(e, "it needs --file FILE, with lines \"time block process\", or "
 				 "--from DIR, with an archive, or live, a run");
+	if (p->span && !p->watch)
+		return errorf(e, "--span is how --watch compares");
+	if (p->watch && (p->points || p->plot || p->scan || p->normalise))
+		return errorf(e, "--watch says what changes; --points, --plot, --scan and "
+				 "--normalise are of all that was");
+	if (p->now && (p->watch || p->points || p->plot || p->scan || p->file))
+		return errorf(e, "--now is of a run or an archive, and of nothing else of it");
+	if ((p->watch || p->now) && p->n_from > 1)
+		return errorf(e, "--watch and --now look at one archive");
 	return c->n_words > 0;
+}
+
+/* What goes on, or an archive as if it did. */
+static int phase_follow(struct phase *p, const char *command, bool live, struct error *e)
+{
+	char *address = NULL;
+	int code = EXIT_FINE;
+
+	if (!p->watch && !p->now)
+		return phase_live(p, command);
+	if (!live)
+		p->follow.common.look.connect = address =
+			memory_format(CLIENT_REPLAY "%s", p->from[0]);
+	if (p->now)
+		code = phase_now(p, command);
+	else if (phase_watch_run(p, command, &code, e))
+		code = -1;
+	free(address);
+	return code;
 }
 
 int phase_main(int argc, char **argv)
@@ -366,15 +390,19 @@ int phase_main(int argc, char **argv)
 	struct phase p = {
 		.follow = {.command = "phase", .common.look = {.view = "events", .rate_hz = 10}}};
 	int code = options_parse(argc, argv, &phase_usage, &p, &p.follow.common), live;
+	bool done = false;
 	struct error e;
 
 	if (code >= 0)
 		return code;
 	code = EXIT_FINE;
 	live = source_check(&p, &e);
-	if (live > 0)
-		code = phase_live(&p, argv[0]);
-	if (live < 0 || (code <= EXIT_BAD_NEWS && (!live || p.came) && phase_run(&p, &e))) {
+	if (live > 0 || (live == 0 && (p.watch || p.now) && p.n_from > 0)) {
+		code = phase_follow(&p, argv[0], live > 0, &e);
+		live = code < 0 ? -1 : live;
+		done = p.watch || p.now || !p.came || code > EXIT_BAD_NEWS;
+	}
+	if (live < 0 || (!done && phase_run(&p, &e))) {
 		fflush(stdout);
 		fprintf(stderr, "evspace phase: %s\n", e.text);
 		code = EXIT_USAGE;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "consumers/analysis/student.h"
 #include "pathmap/base/memory.h"
 
 /* Binomial coefficient, or @most + 1 if it is larger. */
@@ -128,40 +129,22 @@ static double subset_entropy(const struct scan *s, const struct scan_subset *sub
 	return s->row ? log2(n) - sum / n : 0;
 }
 
-/* The probability that Student's t with @freedom degrees of freedom is beyond @t on either side
- * (Abramowitz, Stegun: 26.7.3 and 26.7.4). */
-static double student_beyond(double t, unsigned freedom)
-{
-	double theta = atan(fabs(t) / sqrt(freedom)), c = cos(theta), within = 0;
-	double term = freedom % 2 ? c : 1;
-
-	for (unsigned i = freedom % 2 ? 3 : 2; i <= freedom; i += 2) {
-		within += term;
-		term *= c * c * (i - 1) / i;
-	}
-	within *= sin(theta);
-	if (freedom % 2)
-		within = M_2_PI * (theta + within);
-	return fmax(0, 1 - within);
-}
-
 /* How unlikely is it that one of as many processes is so far from the others? */
 static void process_compare(const struct scan *s, struct scan_process *found, unsigned process)
 {
 	unsigned others = s->processes - 1;
-	double mean = 0, squares = 0, spread, t;
+	double mean = 0, squares = 0;
 
 	for (unsigned i = 0; i < s->processes; i++)
 		mean += i == process ? 0 : found[i].mean / others;
 	for (unsigned i = 0; i < s->processes; i++)
 		squares += i == process ? 0 : (found[i].mean - mean) * (found[i].mean - mean);
-	spread = sqrt(squares / (others - 1) * (1 + 1.0 / others));
-	t = fabs(found[process].mean - mean);
 	found[process].others = mean;
 	found[process].unlikely = 1;
-	if (t > 1e-9 * fmax(1, fabs(mean)))
+	if (fabs(found[process].mean - mean) > 1e-9 * fmax(1, fabs(mean)))
 		found[process].unlikely =
-			fmin(1, s->processes * student_beyond(t / spread, others - 1));
+			fmin(1, s->processes *
+					student_unlike(found[process].mean, mean, squares, others));
 }
 
 void scan_end(struct scan *s, struct scan_process *found)

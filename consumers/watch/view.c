@@ -33,6 +33,8 @@ static const char view_help[] =
 	"  matrix       messages and bytes from each process to each other\n"
 	"  traffic      the same from node to node\n"
 	"  meet         collective operations: who came last, how long the others waited\n"
+	"  blocks       in which operations processes are now, and behind which\n"
+	"  states       in which blocks, as the program says them (evspace.h)\n"
 	"  latest       the newest event of every element\n"
 	"  heartbeat    the last of every thread\n"
 	"  events       all events (see also: evspace events, evspace heartbeat)\n"

@@ -66,12 +66,17 @@ tests_apps_blocks_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_blocks_LDADD = $(MPI_LIBS)
 
 # Those of the paper on entropy.
-check_PROGRAMS += tests/apps/amoeba tests/apps/philosophers tests/apps/prefix
+check_PROGRAMS += tests/apps/amoeba tests/apps/changes tests/apps/philosophers tests/apps/prefix
 tests_apps_amoeba_SOURCES = tests/apps/amoeba.c
 tests_apps_amoeba_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_amoeba_CFLAGS = $(APP_CFLAGS)
 tests_apps_amoeba_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_amoeba_LDADD = $(MPI_LIBS)
+tests_apps_changes_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/changes.c
+tests_apps_changes_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_changes_CFLAGS = $(APP_CFLAGS)
+tests_apps_changes_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_changes_LDADD = $(MPI_LIBS)
 tests_apps_philosophers_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/philosophers.c tests/random.h
 tests_apps_philosophers_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_philosophers_CFLAGS = $(APP_CFLAGS)

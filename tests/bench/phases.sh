@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the paper on entropy of parallel execution (Gomez, Cai, Schubert) has found, found here again?
 
-usage='usage: tests/bench/phases.sh [--json] [--quick] [--case simplex|philosophers|prefix|scan|tunnel]
+usage='usage: tests/bench/phases.sh [--json] [--quick] [--case simplex|philosophers|prefix|scan|tunnel|live]
 Runs the applications of the paper, keeps them in archives, and compares what `evspace phase` says of them with the
 paper: a line for each relation or share, with what the paper has (nothing where it prints no number), what comes here, and whether it holds.
 simplex: Table 3 and Figures 6 to 10, 17 and 32 processes, five runs of each variant. philosophers: Tables 4 and 5, Figure 11, two runs of each.
 prefix: Figures 12 and 13. scan: is philosopher 5, kept from two forks, found among subsets of 3, in ten runs, and nobody in ten others?
 tunnel: the wind tunnel as it is: does its exchange of borders show as a clump at its call site, and one slow rank in the second component?
-The tunnel has ten runs with another slow rank each time. --quick: less runs.'
+The tunnel has ten runs with another slow rank each time, and ten without one. live: where 1,000 simulated ranks on eight nodes of two clusters are,
+ten times a second. --quick: less runs.'
 quick= case= map=()
 . "${0%/*}/bench.sh"
 bench_options "quick case" "$@"
-[[ " simplex philosophers prefix scan tunnel " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
+[[ " simplex philosophers prefix scan tunnel live " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
 runs=${quick:+2} tries=${quick:+2}
 runs=${runs:-5} tries=${tries:-10}
 . "$top_srcdir/tests/tap.sh"
@@ -171,23 +172,71 @@ scan() {
 	row scan "anybody named in symmetric runs" "" "$falsely of $tries runs" "$falsely == 0"
 }
 
+# elsewhere NAME: who is in a block for another share of the time than the others.
+elsewhere() {
+	sed -n 's/.*"figure":"elsewhere","process":\([0-9]*\),.*/\1/p' "$tap_dir/$1.said" | tr '\n' ' '
+}
+
 tunnel() {
-	local map=(--pathmap "$tap_dir/here") run found=0 named=0 clumps=0 site
+	local map=(--pathmap "$tap_dir/here") run found=0 named=0 alone=0 others=0 falsely=0 clumps=0 site said
 
 	site=$(grep -n 'MPI_Waitall(n, requests' "$top_srcdir/tests/apps/windtunnel.c" | cut -d : -f 1)
 	for ((run = 1; run <= tries; run++)); do
 		keep "tunnel$run-1" 8 windtunnel --steps 40 --late "$((run % 8)):20000"
 		phase "tunnel$run-"
 		grep -q "\"figure\":\"clump\".*in windtunnel.c:$site\"" "$tap_dir/tunnel$run-.said" && clumps=$((clumps + 1))
-		grep -q "\"n\":2,.*\"process\":$((run % 8)),.*\"alone\":true" "$tap_dir/tunnel$run-.said" && named=$((named + 1))
+		grep -q "\"n\":2,.*\"process\":$((run % 8)),.*\"alone\":true" "$tap_dir/tunnel$run-.said" && alone=$((alone + 1))
+		said=$(elsewhere "tunnel$run-")
+		[[ " $said" != *" $((run % 8)) "* ]] || named=$((named + 1))
+		[[ " $said" = " $((run % 8)) " || -z $said ]] || others=$((others + 1))
+		keep "even$run-1" 8 windtunnel --steps 40
+		phase "even$run-"
+		[ -z "$(elsewhere "even$run-")" ] || falsely=$((falsely + 1))
 		grep -q "\"n\":2,.*\"process\":$((run % 8))," "$tap_dir/tunnel$run-.said" && found=$((found + 1))
 	done
 	row tunnel "the exchange of borders is a clump in windtunnel.c:$site" "" "$clumps of $tries runs" "$clumps == $tries"
 	row tunnel "the slow rank has the largest part of the second component" "" "$found of $tries runs" "$found >= 0.9 * $tries"
-	row tunnel "and is named, having twice that of the next one" "" "$named of $tries runs" "$named >= 0.9 * $tries"
+	row tunnel "and is named by it, having twice that of the next one" "" "$alone of $tries runs" "$alone >= 0.9 * $tries"
+	row tunnel "the slow rank is named by its time in blocks" "" "$named of $tries runs" "$named >= 0.9 * $tries"
+	row tunnel "others named so in these runs" "" "$others of $tries runs" "$others == 0"
+	row tunnel "anybody named so in runs without a slow rank" "" "$falsely of $tries runs" "$falsely == 0"
 }
 
-make -s -C "$top_builddir" tests/apps/amoeba tests/apps/philosophers tests/apps/prefix >&2 || failed "building the programs"
+# In ten seconds there are a hundred looks, each of which has all ranks; the blocks of the last one are known.
+live() {
+	local seconds=$([ -n "$quick" ] && echo 4 || echo 10) looks all bits ours node at=$tap_dir/crowd
+
+	mkdir -p "$at/maps" && echo 'application crowd { ranks rank[0-999]; }' >"$at/maps/application.map"
+	printf '%s\n' "cluster A { nodes a[0-3]; address unix:$at/a[0-3]; }" "cluster B { nodes b[0-3]; address unix:$at/b[0-3]; }" \
+		"node front { address unix:$at/front; }" >"$at/maps/cluster.map"
+	printf '%s\n' 'entry front;' 'place rank[0-499] on a[0-3] by 125;' 'place rank[500-999] on b[0-3] by 125;' >"$at/maps/mapping.map"
+	for node in front a{0..3} b{0..3}; do
+		bed_start "$node" evspace agent --pathmap "$at/maps" --node "$node"
+	done
+	for node in front a{0..3} b{0..3}; do
+		bed_until bed_ready "$node" && grep -q 'ready on' "$bed_dir/$node.err" || failed "agent $node"
+	done
+	bed_start writer "$top_builddir/tests/writer" "$EVSPACE_DIR/crowd" 1000 50 "$((seconds + 5))" 13
+	bed_until crowd_is_there || failed "the crowd"
+	evspace phase live --now said --connect "unix:$at/front" --run crowd --rate 10 --duration "$seconds" --json >"$at/said" 2>"$at/err" || { cat "$at/err" >&2; failed "phase live --now"; }
+	looks=$(grep -c '"of":"now","normalise":"none"' "$at/said") all=$(grep -c '"of":"now","normalise":"none".*"processes":1000,' "$at/said")
+	bed_wait writer
+	evspace phase live --now said --connect "unix:$at/front" --run crowd --count 1 --json >"$at/last" 2>"$at/err" || failed "phase live --now at the end"
+	bits=$(awk -v n="$(((seconds + 5) * 50))" 'BEGIN { for (r = 0; r < 1000; r++) c[n * (r + 1) % 13]++; for (b in c) s += c[b] * log(c[b]); printf "%.9f", (log(1000) - s / 1000) / log(2) }')
+	ours=$(sed -n 's/.*"of":"now","normalise":"none","bits":true,"value":\([0-9.]*\),.*/\1/p' "$at/last")
+	for node in front a{0..3} b{0..3}; do
+		bed_kill TERM "$node"
+	done
+	row live "1,000 simulated ranks, 50 blocks a second each: looks a second" "" "$(compute "$looks / $seconds")" "$looks >= 9.5 * $seconds"
+	row live "looks that have all of them" "" "$all of $looks" "$all == $looks"
+	row live "entropy of where they are at last, exact from the tree" "" "$ours and $bits" "($ours - $bits) ^ 2 < 1e-12"
+}
+
+crowd_is_there() {
+	evspace phase live --now said --connect "unix:$tap_dir/crowd/front" --run crowd --count 1 --json 2>"$tap_dir/log" | grep -q '"processes":1000,'
+}
+
+make -s -C "$top_builddir" tests/apps/amoeba tests/apps/philosophers tests/apps/prefix tests/writer >&2 || failed "building the programs"
 mkdir "$tap_dir/here"
 echo 'application any { ranks any; collect wait collective { element site; } }' >"$tap_dir/here/application.map"
 echo 'cluster c { nodes here; }' >"$tap_dir/here/cluster.map"
@@ -196,6 +245,6 @@ bed_begin
 unset EVSPACE_ENTRY EVSPACE_TLS
 bed_start agent evspace agent
 bed_until bed_ready agent && grep -q "ready on" "$bed_dir/agent.err" || failed "the agent"
-for one in ${case:-simplex philosophers prefix scan tunnel}; do
+for one in ${case:-simplex philosophers prefix scan tunnel live}; do
 	"$one"
 done

@@ -16,7 +16,7 @@ struct reduce {
 	enum reduce_kind kind;
 	enum total_fold figure;
 	enum total_value value;
-	bool by_op, by_comm;
+	bool by_op, by_comm, by_block;
 };
 
 static inline struct reduce *reduce_of(struct stage *s)
@@ -32,7 +32,7 @@ static int reduce_complain(const char *args, struct error *e)
 		      "`reduce%s%.60s` is not understood; write `reduce first`, `reduce last`, or "
 		      "`reduce` with "
 		      "count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
-		      "`by op`, `by comm` as wanted",
+		      "`by op`, `by comm` or `by block` as wanted",
 		      *args ? " " : "", args);
 }
 
@@ -42,6 +42,8 @@ static int reduce_option(struct stage *s, const char *word, const char *what)
 
 	if (strcmp(word, "of") == 0 && total_value_find(what) >= 0)
 		fold_about(s, r->value = (enum total_value)total_value_find(what));
+	else if (strcmp(word, "by") == 0 && strcmp(what, "block") == 0)
+		r->by_op = r->by_block = true;
 	else if (strcmp(word, "by") != 0 || !fold_by(what, &r->by_op, &r->by_comm))
 		return -1;
 	return 0;
@@ -68,6 +70,8 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 		    reduce_option(s, word, what) < 0)
 			return reduce_complain(args, e);
 	}
+	if (r->by_block && (r->by_comm || r->figure != FOLD_COUNT))
+		return reduce_complain(args, e);
 	if (r->kind != REDUCE_TOTAL)
 		s->traits.makes = RUN_TUPLES;
 	if (r->by_op)
@@ -182,6 +186,13 @@ static struct total *total_of(struct reduce *r, uint32_t name, const struct tota
 	return &g->total;
 }
 
+/* The block that a process is in since this tuple, beside its operation: what the program says
+ * (evspace_block()), or 1 while it is in a call, 0 behind it. */
+static uint32_t block_of(const struct tuple *t)
+{
+	return t->op == OP_EVSPACE_STATE ? t->seq_or_tag : (t->flags & TUPLE_RUNNING) != 0;
+}
+
 static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t name)
 {
 	struct reduce *r = reduce_of(s);
@@ -192,11 +203,13 @@ static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t na
 	for (unsigned i = 0; i < view->run->count; i++) {
 		const struct tuple *t = &view->tuples[i];
 		uint16_t op = r->by_op ? t->op : 0;
-		uint32_t comm = r->by_comm ? t->comm : 0;
+		uint32_t comm = r->by_block ? block_of(t) : r->by_comm ? t->comm : 0;
 		uint64_t value = t->bytes;
 
-		if (t->flags & TUPLE_RUNNING ||
-		    (r->value == TOTAL_DURATION && !tuple_duration(t, &part->clock, &value))) {
+		if (r->by_block) {
+			value = 0;
+		} else if (t->flags & TUPLE_RUNNING || (r->value == TOTAL_DURATION &&
+							!tuple_duration(t, &part->clock, &value))) {
 			part->filtered++;
 			continue;
 		}
@@ -218,7 +231,7 @@ static void total_key(struct stage *s, void *record, uint32_t name, uint64_t key
 
 	if (!r->by_op)
 		total->op = 0;
-	if (!r->by_comm)
+	if (!r->by_comm && !r->by_block)
 		total->comm = 0;
 	if (total->value == r->value)
 		total->fold = (uint8_t)r->figure;
