@@ -72,6 +72,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0055-gathering-by-time.md \
 	docs/decisions/0070-changes-by-spans.md \
 	docs/decisions/0071-blocks-counted-on-the-way.md \
+	docs/decisions/0072-archives-take-up-applied-maps.md \
 	docs/decisions/0057-archives-keep-map-and-counts.md \
 	docs/decisions/0058-exports-sort-outside.md \
 	docs/decisions/0059-probes-are-kept-as-requests.md \

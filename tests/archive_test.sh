@@ -119,6 +119,52 @@ maps_are_kept() {
 	! grep -r secret "$tap_dir/mapped" && bed_kill TERM mapped
 }
 
+# has_view NAME DIR: that map's view can be made of the archive.
+has_view() {
+	evspace view "$1" --from "$2" --json 2>"$tap_dir/err" >"$tap_dir/kept" && grep -q '"type":"total"' "$tap_dir/kept"
+}
+
+# counted DIR VIEW: the tuples that are in totals of it.
+counted() {
+	evspace view "$2" --from "$1" --json 2>/dev/null | sed -n 's/.*"type":"total".*"count":\([0-9]*\),.*/\1/p' | awk '{ n += $1 } END { print n + 0 }'
+}
+
+# A map that is applied while an archiver is at work: its views are there from then on, those that were there before all the time, and changed ones are by the map of the time.
+applied_maps_are_kept() {
+	local map=$tap_dir/later all part
+
+	export EVSPACE_DIR=$EVSPACE_DIR/later
+	mkdir -m 700 "$EVSPACE_DIR"
+	mkdir "$map" && echo 'application windtunnel { ranks any; view sends { read stream; select /**/p2p; all reduce count by op; }
+		view changed { read stream; select /**/p2p; all reduce count; } }' >"$map/application.map"
+	echo 'cluster local { nodes a0; }' >"$map/cluster.map"
+	printf 'entry a0;\nplace all on a0;\n' >"$map/mapping.map"
+	bed_start later evspace agent --pathmap "$map" --node a0
+	bed_until bed_ready later && ! bed_gone "$(bed_pid later)" || { cat "$bed_dir/later.err"; return 1; }
+	: >"$tap_dir/goes-on"
+	bed_start keeper evspace archive --wait --run later "$tap_dir/later.archive"
+	bed_start tunnel timeout -k 5 100 evspace run --no-summary --capacity 100000 --run later -- mpirun -np 4 "$tunnel" --while "$tap_dir/goes-on" --pause 10
+	bed_until has_view sends "$tap_dir/later.archive" || { cat "$tap_dir/err"; return 1; }
+	tap_says 2 'no view .waits' evspace view waits --from "$tap_dir/later.archive" || return
+	cp -r "$map" "$map.new"
+	echo 'application windtunnel { ranks any; view sends { read stream; select /**/p2p; all reduce count by op; }
+		view waits { read stream; select /**/wait; all reduce count by op; }
+		view changed { read stream; select /**/wait; all reduce count; } }' >"$map.new/application.map"
+	evspace map apply "$map.new" >"$tap_dir/applied" 2>&1 || { cat "$tap_dir/applied"; return 1; }
+	bed_until has_view waits "$tap_dir/later.archive" || { cat "$tap_dir/err"; return 1; }
+	rm "$tap_dir/goes-on"
+	bed_wait tunnel && bed_wait keeper && bed_ended keeper 0 && is_all "$tap_dir/later.archive" later || return
+	# all sends; of waits a part, those of the later map
+	all=$(grep -c '"type":"tuple".*/p2p"' "$tap_dir/kept") part=$(grep -c '"type":"tuple".*/wait"' "$tap_dir/kept")
+	[ "$(counted "$tap_dir/later.archive" sends)" -eq "$all" ] || { echo "not $all sends"; return 1; }
+	[ "$(counted "$tap_dir/later.archive" waits)" -gt 0 ] && [ "$(counted "$tap_dir/later.archive" waits)" -lt "$part" ] || { echo "not fewer than $part waits"; return 1; }
+	all=$(counted "$tap_dir/later.archive" changed)
+	[ "$all" -gt "$(counted "$tap_dir/later.archive" waits)" ] && [ "$all" -lt "$((part + $(counted "$tap_dir/later.archive" sends)))" ] || { echo "changed: $all"; return 1; }
+	tap_says 2 'no view .none' evspace view none --from "$tap_dir/later.archive" &&
+		evspace archive cut --end 1h "$tap_dir/later.archive" "$tap_dir/later-cut" && [ "$(counted "$tap_dir/later-cut" waits)" -eq "$(counted "$tap_dir/later.archive" waits)" ] &&
+		bed_kill TERM later
+}
+
 # ... also of the newest tuples, at the end of the archive those of the run.
 newest_are_the_same() {
 	local view='read latest; select /**/p2p; select /**/collective; thread reduce last' n
@@ -336,6 +382,7 @@ tap_case "--speed: the waves come in their times" speed_is_kept
 tap_case "cut: parts have what the whole has" parts_are_cut
 tap_case "rates: an archive has what classes have counted, at its end all of it" rates_are_kept
 tap_case "a map's own views by name, also when it is cut or merged" maps_are_kept
+tap_case "... and those of a map that was applied meanwhile" applied_maps_are_kept
 tap_case "the newest tuples of an archive are those of the run" newest_are_the_same
 tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused

@@ -26,6 +26,7 @@ struct client_keep {
 	char *folder;
 	struct archive_writer *writer;
 	struct pathmap_texts map;
+	bool remapped;		       /* another one is in effect */
 	struct evspace_client *counts; /* whose archive is within this one; NULL: none yet */
 	bool counts_tried;
 	/* what is on the disk, as it is said to agents */
@@ -178,6 +179,7 @@ void client_keep_map(struct evspace_client *c)
 	const Evspace__MapTexts *said = reply ? reply->map->texts : NULL;
 
 	if (said) {
+		texts_fini(&c->keep->map);
 		texts_set(&c->keep->map, said->application, said->cluster, said->mapping);
 		/* archives are passed on */
 		texts_hide(&c->keep->map);
@@ -267,6 +269,8 @@ void client_keep_opened(struct evspace_client *c, const Evspace__Opened *o)
 	const struct archive_note nothing = {0};
 
 	if (o != c->keep->opened) {
+		c->keep->remapped |=
+			c->keep->opened && c->keep->opened->generation != o->generation;
 		if (c->keep->opened)
 			evspace__opened__free_unpacked(c->keep->opened, NULL);
 		c->keep->opened = (Evspace__Opened *)wire_copy(&o->base);
@@ -280,6 +284,34 @@ void client_keep_opened(struct evspace_client *c, const Evspace__Opened *o)
 	archive_writer_map(c->keep->writer, &c->keep->map);
 	archive_writer_add(c->keep->writer, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
 	archive_writer_add(c->keep->writer, &WIRE_FRAME(OPENED, opened, &opened), NULL, &nothing);
+}
+
+/* Say it anew, with the map as it is now. */
+static void map_again(struct evspace_client *c, const struct pathmap_texts *map)
+{
+	struct client_keep *k = c->keep;
+
+	if (map != &k->map) {
+		texts_fini(&k->map);
+		texts_set(&k->map, map->application, map->cluster, map->mapping);
+	}
+	k->remapped = false;
+	if (k->opened && !k->failed)
+		client_keep_opened(c, k->opened);
+}
+
+void client_keep_remap(struct evspace_client *c)
+{
+	struct client_keep *k = c->keep;
+
+	if (!k->remapped)
+		return;
+	client_keep_map(c);
+	if (!k->map.application)
+		return;
+	map_again(c, &k->map);
+	if (k->counts)
+		map_again(k->counts, &k->map);
 }
 
 /* The body in columns. */

@@ -37,6 +37,10 @@ void client_keep_bound(struct evspace_client *c, const struct archive_bound *bou
 int client_keep_counts(struct evspace_client *c, const struct evspace_options *options,
 		       struct error *e);
 
+/** If another map was applied since the last time, ask for it and keep it, too: what comes from now
+ * on is by its views. Call it between waves. */
+void client_keep_remap(struct evspace_client *c);
+
 /** Wait until that has what is counted now; not longer than a wave may take. */
 void client_keep_counted(struct evspace_client *c);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes the frames of an archive as if they came from an agent. */
-#include "consumers/client/client-replay.h"
+#include "consumers/client/client-replay-private.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,27 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/client/client.h"
-#include "consumers/client/client-stages.h"
 #include "pathmap/base/memory.h"
-#include "pathmap/texts.h"
 #include "tree/data/clock.h"
-
-struct client_replay {
-	struct archive_reader *reader;
-	bool resumes; /* its end is where the client goes on */
-	bool begun;   /* with a chunk that has waves */
-	bool beside;  /* the view reads counts, which are in an archive of their own … */
-	bool counts;  /* … and this is that one */
-	struct pathmap_texts map;
-	struct client_stages *stages;
-	uint64_t n_passed, skip_to; /* chunks, and the wave behind the last of them */
-	bool faulty;
-	struct error fault;
-	uint64_t began_ns; /* CLOCK_MONOTONIC, with a speed: when the first wave was due … */
-	int64_t first_ns;  /* … and taken */
-	uint64_t before;   /* bytes of the archive when it was opened */
-};
 
 const char *client_replay_folder(const char *address)
 {
@@ -82,107 +63,20 @@ struct client_replayed client_replayed(struct evspace_client *c)
 
 /* ---- frames ---- */
 
-static bool same_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-/* Is it the question of @c? */
-static bool same_select(const struct evspace_client *c, const Evspace__Open *o)
-{
-	bool same = c->n_select == o->n_select;
-
-	for (size_t i = 0; same && i < c->n_select; i++)
-		same = strcmp(c->select[i], o->select[i]) == 0;
-	return same;
-}
-
-static bool same_view(const struct evspace_client *c, const Evspace__Open *o)
-{
-	size_t n = c->define ? strlen(c->define) : 0;
-
-	return same_text(c->view, o->view) && n == o->define.len &&
-	       (n == 0 || memcmp(c->define, o->define.data, n) == 0);
-}
-
-/* Are these all events, or counts, of which other views can be made here? */
-static bool has_view(const Evspace__Open *o, const char *view)
-{
-	return o->define.len == 0 && strcmp(o->view, view) == 0;
-}
-
-static int no_view(const struct evspace_client *c, const Evspace__Open *o, struct error *e)
-{
-	return errorf(e, "the archive has the view %s%.*s; %s", o->view,
-		      o->define.len < 200 ? (int)o->define.len : 200,
-		      o->define.len ? (const char *)o->define.data : "",
-		      c->replay->resumes ? "keep another one in a folder of its own"
-					 : "--view names it");
-}
-
-/* What the client's view makes of what comes. */
-static int take_stages(struct evspace_client *c, const Evspace__Open *o, bool same, struct error *e)
-{
-	struct client_replay *r = c->replay;
-	bool counts;
-
-	if (r->stages)
-		return 0;
-	r->stages = client_stages_new(c, &r->map, same, e);
-	if (!r->stages)
-		return -1;
-	counts = client_stages_counts(r->stages);
-	if (!same && counts != has_view(o, CLIENT_REPLAY_COUNTS_VIEW)) {
-		if (!counts || r->counts)
-			return no_view(c, o, e);
-		r->beside = true;
-	}
-	c->newest = !client_stages_stream(r->stages);
-	return 0;
-}
-
-/* What has been opened before is the same. */
-static int take_question(struct evspace_client *c, const Evspace__Open *o, struct error *e)
-{
-	bool same;
-
-	errno = EINVAL;
-	if (c->run[0] && o->run[0] && strcmp(c->run, o->run) != 0)
-		return errorf(e, "the archive has the run %s, not %s", o->run, c->run);
-	/* "": whichever view it is */
-	same = !*c->view || same_view(c, o);
-	if (!same && (c->replay->resumes ||
-		      (!has_view(o, "events") && !has_view(o, CLIENT_REPLAY_COUNTS_VIEW))))
-		return no_view(c, o, e);
-	c->backlog = o->backlog;
-	if (!c->was_open)
-		c->partial = archive_reader_head(c->replay->reader)->number > 1;
-	return c->replay->resumes ? 0 : take_stages(c, o, same, e);
-}
-
 static int take_open(struct evspace_client *c, const Evspace__Open *o, struct error *e)
 {
-	if (take_question(c, o, e) < 0)
+	if (replay_question(c, o, e) < 0)
 		return -1;
 	if (!c->replay->resumes)
 		return 0;
 	errno = EINVAL;
-	if (!same_select(c, o))
+	if (!replay_same_select(c, o))
 		return errorf(e, "the archive was begun with another --select; keep this in a "
 				 "folder of its own");
 	if (o->id.len != sizeof(c->id))
 		return errorf(e, "the archive has no identity to go on with");
 	memcpy(c->id, o->id.data, sizeof(c->id));
 	return 0;
-}
-
-/* Views are those of the map by which it begins. */
-static void take_map(struct client_replay *r, const Evspace__Map *map)
-{
-	const Evspace__MapTexts *said = map->texts;
-
-	if (said && !r->map.application)
-		texts_set(&r->map, said->application, said->cluster, said->mapping);
 }
 
 static int take_answer(struct evspace_client *c, const struct frame *frame, struct error *e)
@@ -220,7 +114,7 @@ static int take_frame(struct evspace_client *c, const struct frame *frame, struc
 		c->epoch_ns = header->hello->epoch_ns;
 		return 0;
 	case EVSPACE__FRAME__KIND_MAP:
-		take_map(c->replay, header->map);
+		replay_map(c->replay, header->map);
 		return 0;
 	case EVSPACE__FRAME__KIND_OPEN:
 		return take_open(c, header->open, e);
@@ -246,6 +140,8 @@ static bool wants(void *arg, const struct archive_head *head,
 	const struct client_stages *stages = c->replay->stages;
 
 	(void)head;
+	if (c->replay->lacks)
+		return false;
 	if (c->replay->resumes || !stages || !client_stages_select(stages, c))
 		return true;
 	for (size_t i = 0; i < n; i++) {
@@ -269,7 +165,8 @@ static void pass(struct evspace_client *c, uint64_t wave)
 	for (size_t i = 0; i < names_count(c->names); i++) {
 		const struct name *name = names_at(c->names, i);
 
-		if (name->level == LEVEL_ELEMENT && !client_stages_want(r->stages, c, name->id))
+		if (name->level == LEVEL_ELEMENT &&
+		    (r->lacks || !client_stages_want(r->stages, c, name->id)))
 			delivery_forget(c->delivery, name->id);
 	}
 }
@@ -378,6 +275,20 @@ static struct client_replay *replay_new(struct evspace_client *c, const char *fo
 	return NULL;
 }
 
+/* Those that have come before a map that has the view. */
+static void waves_drop(struct evspace_client *c)
+{
+	for (;;) {
+		if (client_take(c))
+			continue;
+		if (c->next_take >= c->replay->skip_to)
+			break;
+		c->next_take++;
+	}
+	c->taken.here = false;
+	c->counts = (struct evspace_counts){0};
+}
+
 /* Go on with the archive of counts that is beside the events in @folder. */
 static int counts_begin(struct evspace_client *c, const char *folder, struct error *e)
 {
@@ -408,12 +319,19 @@ int client_replay_begin(struct evspace_client *c, const char *folder, struct err
 	on->failure = EVSPACE_WRONG;
 	errorf(&on->why, "%s is an archive, and nobody there can be asked", folder);
 	c->replay = replay_new(c, folder, e);
-	while (c->replay && !c->was_open && (rc = step(c, e)) > 0) {
+	while (c->replay && (!c->was_open || c->replay->lacks) && (rc = step(c, e)) > 0) {
 		if (c->replay->beside && counts_begin(c, folder, e) < 0)
 			return -1;
+		if (c->replay->lacks)
+			waves_drop(c);
 	}
 	if (!c->replay || rc < 0)
 		return -1;
+	if (c->replay->lacks) {
+		*e = c->replay->lack;
+		errno = EINVAL;
+		return -1;
+	}
 	if (!c->was_open) {
 		errno = ENODATA;
 		return errorf(e, "%s: nothing was written to the archive yet", folder);

@@ -130,6 +130,16 @@ void client_stages_free(struct client_stages *s)
 	free(s);
 }
 
+void client_stages_follow(struct client_stages *s, struct client_stages *before)
+{
+	struct client_newest *newest = before->newest;
+
+	if (!s->newest || !newest)
+		return;
+	before->newest = s->newest;
+	s->newest = newest;
+}
+
 /* ---- a wave ---- */
 
 bool client_stages_stream(const struct client_stages *s)

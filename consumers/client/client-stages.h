@@ -22,6 +22,9 @@ struct client_stages *client_stages_new(const struct evspace_client *c,
 					struct error *e);
 void client_stages_free(struct client_stages *s);
 
+/** Go on with what @before, of the same client and an earlier map, knows of the newest tuples. */
+void client_stages_follow(struct client_stages *s, struct client_stages *before);
+
 /** Is anything selected at all, and this element, if it is known what it is? */
 bool client_stages_select(const struct client_stages *s, const struct evspace_client *c);
 bool client_stages_want(const struct client_stages *s, const struct evspace_client *c,

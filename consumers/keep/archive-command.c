@@ -128,6 +128,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	struct error e;
 
 	*seen = evspace_wave(f->client)->number;
+	client_keep_remap(f->client);
 	if (client_keep_counts(f->client, &f->common.look, &e) < 0)
 		fprintf(stderr, "evspace archive: what is counted is not kept: %s\n", e.text);
 	options_note_missing(f->command, &f->common, f->client);
