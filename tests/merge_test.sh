@@ -84,6 +84,20 @@ holes_are_named_and_filled() {
 		merge "$tap_dir/hole" "$tap_dir/begin" --into "$tap_dir/hole2" && [ "$(count lost "$tap_dir/hole2")" -eq "$lost" ]
 }
 
+# What comes after the part that one archive has was discarded before the other one was made.
+ends_are_named() {
+	local all had
+
+	all=$(count tuples "$tap_dir/whole")
+	had=$(count tuples "$tap_dir/begin")
+	evspace discard --run solver >"$tap_dir/discarded" 2>&1 && evspace archive --run solver "$tap_dir/gone" 2>"$tap_dir/err" || { cat "$tap_dir/discarded" "$tap_dir/err"; return 1; }
+	[ "$(count tuples "$tap_dir/gone")" -eq 0 ] && [ "$(count discarded "$tap_dir/gone")" -eq "$all" ] || { evspace archive info "$tap_dir/gone"; return 1; }
+	merge "$tap_dir/begin" "$tap_dir/gone" --into "$tap_dir/ends" && evspace archive check "$tap_dir/ends" >"$tap_dir/check" &&
+		[ "$(count tuples "$tap_dir/ends")" -eq "$had" ] && [ "$(count discarded "$tap_dir/ends")" -eq "$((all - had))" ] && [ "$(count lost "$tap_dir/ends")" -eq 0 ] ||
+		{ cat "$tap_dir/merged" "$tap_dir/check"; evspace archive info "$tap_dir/ends"; return 1; }
+	merge "$tap_dir/gone" "$tap_dir/whole" --into "$tap_dir/ends-filled" && is_whole "$tap_dir/ends-filled"
+}
+
 # Of two runs names say which, and so do communicators; all views are made of it.
 runs_are_told_apart() {
 	local one two
@@ -177,4 +191,5 @@ tap_case "... and of what is, nothing is missing" selected_is_the_same
 tap_case "a cut reads its own time alone" other_times_are_not_read
 tap_case "what was merged is merged again" merged_is_an_archive
 tap_case "other views, and folders in use, are refused" others_are_refused
+tap_case "what is missing at the end of elements is named" ends_are_named
 tap_done

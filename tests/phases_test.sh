@@ -303,7 +303,7 @@ watch_of_a_file() {
 	evspace phase --file blocks --watch --json >said && [ "$(changed process | wc -l)" -eq 1 ] && changed process | grep -q '"at":[45][0-9]*.[0-9]*,"at_ns":null,"run":1,"process":2,"value":1.0,' || { cat said; return 1; }
 	more=(--watch --span 0) && wrong '--span 0: of a file it is a number above 0' '1 1 1' && more=(--watch --span x) && wrong '--span x' '1 1 1' &&
 		more=(--watch --scan 3) && wrong '--watch says what changes' '1 1 1' && more=(--span 3) && wrong '--span is how --watch compares' '1 1 1' &&
-		more=(--watch) && wrong 'all of it is at time 0' '0 1 1'
+		more=(--watch) && wrong 'all of it is at time 0' '0 1 1' && wrong 'wrong:2: the time falls back before all 2 processes' '5 1 0' '3 1 0' '9 1 1'
 }
 
 # Of 200 simulated ranks on four nodes: the counts that come from the tree are of all, in each wave; at its end the blocks are known.

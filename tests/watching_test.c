@@ -322,24 +322,33 @@ static void the_slow_one(void)
 	CU_ASSERT(fabs(found[0].share - found[0].others) > 0.2);
 }
 
-/* Shares by hand: process 3 is in block 1 from 25 to 100, the others from 75 on. */
+/* Shares by hand: of 100, process 3 is in block 1 three times, for 20, 30 and 20, and in block 0
+ * between, each time for 10; the others in block 1 for 10, 10 and 10, and in block 0 for 20, 20 and
+ * 30. The longest stays do not count. */
 static void shares_by_hand(void)
 {
-	uint32_t block[4] = {1, 1, 1, 1};
+	static const struct {
+		double at;
+		bool three; /* all others, or this one */
+		uint32_t from;
+	} goes[] = {{10, true, 0},  {20, false, 0}, {30, true, 1}, {30, false, 1}, {40, true, 0},
+		    {50, false, 0}, {60, false, 1}, {70, true, 1}, {80, true, 0},  {90, false, 0}};
+	const uint32_t block[4] = {1, 1, 1, 1};
 	struct occupancy_unlike found[4];
 	struct occupancy o;
 
 	occupancy_init(&o, 4, 2);
-	occupancy_at(&o, 25);
-	occupancy_leave(&o, 3, 0);
-	occupancy_at(&o, 75);
-	for (unsigned p = 0; p < 3; p++)
-		occupancy_leave(&o, p, 0);
+	for (size_t i = 0; i < sizeof(goes) / sizeof(goes[0]); i++) {
+		occupancy_at(&o, goes[i].at);
+		for (unsigned p = goes[i].three ? 3 : 0; p < (goes[i].three ? 4 : 3); p++)
+			occupancy_leave(&o, p, goes[i].from);
+	}
 	occupancy_at(&o, 100);
 	occupancy_run(&o, block);
 	CU_ASSERT_FATAL(occupancy_find(&o, 0.01, found) == 1);
 	CU_ASSERT(found[0].process == 3);
-	CU_ASSERT(fabs(fabs(found[0].share - found[0].others) - 0.5) < 1e-12);
+	CU_ASSERT(fabs(found[0].share - (found[0].block ? 0.4 : 0.2)) < 1e-12);
+	CU_ASSERT(fabs(found[0].others - (found[0].block ? 0.2 : 0.4)) < 1e-12);
 	occupancy_fini(&o);
 	occupancy_init(&o, 10240, 1000000);
 	CU_ASSERT(!o.spent && occupancy_find(&o, 0.01, found) == 0);

@@ -124,3 +124,11 @@ int entries_next(struct entries *entries, struct entry *entry, struct error *e)
 		return errorf(e, "%.200s cannot be read: %s", entries->name, strerror(errno));
 	return 0;
 }
+
+int entries_unsorted(const struct entries *entries, unsigned processes, struct error *e)
+{
+	return errorf(e,
+		      "%.200s:%llu: the time falls back before all %u processes have entered a "
+		      "block; sort each run by time (sort -n)",
+		      entries->name, (unsigned long long)entries->line, processes);
+}

@@ -40,4 +40,8 @@ void entries_close(struct entries *entries);
  * the end, or -1 with @e, which begins with "NAME:LINE: ". */
 int entries_next(struct entries *entries, struct entry *entry, struct error *e);
 
+/** The time of the last entry is before that of the one before it, though not all @processes have
+ * come: the file is not sorted. Returns -1 with @e. */
+int entries_unsorted(const struct entries *entries, unsigned processes, struct error *e);
+
 #endif

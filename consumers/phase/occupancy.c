@@ -17,12 +17,14 @@ void occupancy_init(struct occupancy *o, unsigned processes, uint32_t blocks)
 	if ((uint64_t)processes * blocks > OCCUPANCY_MOST)
 		return;
 	o->spent = memory_new((size_t)processes * blocks, sizeof(*o->spent));
+	o->longest = memory_new((size_t)processes * blocks, sizeof(*o->longest));
 	o->since = memory_new(processes, sizeof(*o->since));
 }
 
 void occupancy_fini(struct occupancy *o)
 {
 	free(o->spent);
+	free(o->longest);
 	free(o->since);
 	*o = (struct occupancy){0};
 }
@@ -33,6 +35,10 @@ void occupancy_run(struct occupancy *o, const uint32_t *block)
 		occupancy_leave(o, p, block[p]);
 		if (o->since)
 			o->since[p] = 0;
+	}
+	for (size_t i = 0; o->spent && i < (size_t)o->processes * o->blocks; i++) {
+		o->spent[i] -= o->longest[i];
+		o->longest[i] = 0;
 	}
 	o->before += o->time;
 	o->time = 0;

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How long each process is in each block, and who is elsewhere than the others. Pure. */
+/* How long each process is in each block, and who is elsewhere than the others. One long stay, as
+ * at the start of a program, says nothing of what a process does again and again, so the longest
+ * one does not count. Pure. */
 #ifndef EVSPACE_OCCUPANCY_H
 #define EVSPACE_OCCUPANCY_H
 
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /** Most processes times blocks: 64 MiB. Beyond, nothing is added up. */
-#define OCCUPANCY_MOST (UINT64_C(1) << 23)
+#define OCCUPANCY_MOST (UINT64_C(1) << 22)
 
 struct occupancy {
 	unsigned processes;
 	uint32_t blocks;
 	double time, before; /* of this run until now, and of all runs before */
 	double *spent;	     /* by process and block; NULL: nothing is added up */
+	double *longest;     /* likewise: of this run, its longest stay */
 	double *since;	     /* by process: when it came to its block */
 };
 
@@ -21,7 +24,7 @@ struct occupancy {
 struct occupancy_unlike {
 	unsigned process;
 	uint32_t block;	 /* of those in which it is so, that with the largest difference */
-	double share;	 /* of the time */
+	double share;	 /* of the time, without the longest stay of each run */
 	double others;	 /* their mean */
 	double unlikely; /* by chance, that any process is so much so in any block */
 };
@@ -35,9 +38,14 @@ void occupancy_fini(struct occupancy *o);
 /** @process leaves block @from, at the time of now. */
 static inline void occupancy_leave(struct occupancy *o, unsigned process, uint32_t from)
 {
+	size_t at = (size_t)process * o->blocks + from;
+	double stay;
+
 	if (!o->spent)
 		return;
-	o->spent[(uint64_t)process * o->blocks + from] += o->time - o->since[process];
+	stay = o->time - o->since[process];
+	o->spent[at] += stay;
+	o->longest[at] = stay > o->longest[at] ? stay : o->longest[at];
 	o->since[process] = o->time;
 }
 

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/phase/phase.h"
 #include "consumers/phase/watching.h"
+#include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 
 /* Of a file whose unit of time is not known: one in so many parts of its longest run. */
@@ -300,25 +302,45 @@ static int span_of_file(struct phase_watch *w, struct error *e)
 	return 0;
 }
 
-int phase_watch_file(struct phase *p, struct entries *in, struct error *e)
+/* @here: the processes that have come in this run. */
+static int entries_watch(struct phase_watch *w, struct entries *in, bool *here, struct error *e)
 {
-	struct phase_watch w = {.p = p};
+	unsigned n = 0;
 	struct entry entry;
 	double time = 0;
 	int got;
 
+	while ((got = entries_next(in, &entry, e)) > 0) {
+		if (entry.time < time) {
+			if (n < w->processes)
+				return entries_unsorted(in, w->processes, e);
+			watching_run(w->watching);
+			memset(here, 0, w->processes * sizeof(*here));
+			n = 0;
+		}
+		time = entry.time;
+		n += !here[entry.process];
+		here[entry.process] = true;
+		watching_add(w->watching, time, entry.process, entry.block);
+	}
+	return got;
+}
+
+int phase_watch_file(struct phase *p, struct entries *in, struct error *e)
+{
+	struct phase_watch w = {.p = p};
+	bool *here;
+	int rc;
+
 	if (span_of_file(&w, e))
 		return -1;
+	here = memory_new(p->shape.processes, sizeof(*here));
 	watch_begin(&w, p->shape.processes, 0);
 	entries_rewind(in);
-	while ((got = entries_next(in, &entry, e)) > 0) {
-		if (entry.time < time)
-			watching_run(w.watching);
-		time = entry.time;
-		watching_add(w.watching, time, entry.process, entry.block);
-	}
-	if (got == 0)
+	rc = entries_watch(&w, in, here, e);
+	if (rc == 0)
 		watch_end(&w);
 	watching_free(w.watching);
-	return got;
+	free(here);
+	return rc;
 }

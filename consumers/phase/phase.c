@@ -165,10 +165,7 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 	entries_rewind(in);
 	while ((got = entries_next(in, &entry, e)) > 0) {
 		if (entry.time < x->time && x->seen < p->shape.processes)
-			return errorf(e,
-				      "%.200s:%llu: the time falls back before all %u processes "
-				      "have entered a block; sort each run by time (sort -n)",
-				      in->name, (unsigned long long)in->line, p->shape.processes);
+			return entries_unsorted(in, p->shape.processes, e);
 		execution_add(x, entry.time, entry.process, entry.block - p->base, row, arg);
 	}
 	if (got == 0)
