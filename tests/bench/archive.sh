@@ -3,17 +3,18 @@
 # What an archive takes: bytes of a tuple beside OTF2's, hpcc at full rate, kills of the archiver, reading and merging.
 
 usage='usage: tests/bench/archive.sh [--json] [--quick] [--kills N] [--seconds S] [--disk DIR]
-Keeps the wind tunnel (4 ranks) and hpcc (4 ranks, N=500, default elements) in archives in DIR (default: a folder
+Keeps the wind tunnel (4 ranks) and hpcc (4 ranks, N=1000, default elements) in archives in DIR (default: a folder
 below $TMPDIR), by an archiver that looks as often as it takes. Of each: tuples a second, what was lost, bytes of
 a tuple on the disk, and those of the same events in OTF2. Then the archiver of a wind tunnel of S seconds (60) is
 killed N times (50), and each time the archive is checked; at the end it has to have each tuple that the program
 has written, once. Then all events of the hpcc archive are read, those of one element and of one second, and it is
-merged with itself. --quick: 10 kills in 15 s.'
+merged with itself. --quick: 10 kills in 15 s, and hpcc with N=500.'
 kills= seconds= disk=
 . "${0%/*}/bench.sh"
 bench_options "quick kills seconds disk" "$@"
 kills=${kills:-${quick:+10}} seconds=${seconds:-${quick:+15}}
-kills=${kills:-50} seconds=${seconds:-60}
+kills=${kills:-50} seconds=${seconds:-60} size=${quick:+500}
+size=${size:-1000}
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
@@ -156,7 +157,7 @@ bed_until bed_ready agent || exit 1
 kept tunnel "$top_builddir/tests/apps/windtunnel" --seconds 10
 tell "wind tunnel" tunnel
 if command -v hpcc >/dev/null && [ -e /usr/share/doc/hpcc/examples/_hpccinf.txt ]; then
-	sed 's/^1000\( .*Ns\)/500\1/' /usr/share/doc/hpcc/examples/_hpccinf.txt >"$out/hpccinf.txt"
+	sed "s/^1000\\( .*Ns\\)/$size\\1/" /usr/share/doc/hpcc/examples/_hpccinf.txt >"$out/hpccinf.txt"
 	kept hpcc hpcc
 	tell hpcc hpcc
 	reading
