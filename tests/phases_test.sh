@@ -243,15 +243,28 @@ changed() {
 	grep "\"figure\":\"change\",\"of\":\"$1\"" said
 }
 
-# at_once OF WHAT LINE: one of these changes is from the span on in which it was planted, or the one before or behind.
+# at_once OF WHAT LINE: one of these changes is from the second on in which it was planted.
 at_once() {
 	local ns
 
 	for ns in $(changed "$1" | grep -e "$3" | sed 's/.*"at_ns":\([0-9]*\),.*/\1/'); do
-		[ "$ns" -gt "$(($(planted "$2") - 500000000))" ] && [ "$ns" -lt "$(($(planted "$2") + 500000000))" ] && return
+		[ "$ns" -gt "$(($(planted "$2") - 1000000000))" ] && [ "$ns" -lt "$(($(planted "$2") + 1000000000))" ] && return
 	done
 	echo "no change of $1 when $2 was planted, $(planted "$2"):" && cat said
 	return 1
+}
+
+# repeat_themselves: the processes that are said to do so. Who gets no processor for two spans enters no block, and does not.
+repeat_themselves() {
+	changed process | sed 's/.*"process":\([0-9]*\),"value":\([-0-9.e]*\),"before":\([-0-9.e]*\),.*/\1 \2 \3/' | awk '$2 > 0 && $2 < $3 { print $1 }' | sort -u | tr '\n' ' '
+}
+
+# gather_at LINE: when the late rank is, most are said to wait there; on a busy machine they may have been before.
+gather_at() {
+	local last
+
+	last=$(changed clump | grep "in changes.c:$1\"" | sed 's/.*"at_ns":\([0-9]*\),.*"value":\([-0-9.e]*\),.*/\1 \2/' | awk -v late="$(planted late)" '$1 < late + 2e9 { v = $2 } END { print v + 0 }')
+	awk -v v="$last" 'BEGIN { exit !(v > 0.25) }' || { echo "most do not wait there: $last" && cat said && return 1; }
 }
 
 # line_of TEXT: where the call is in the program that has this comment above it.
@@ -276,16 +289,15 @@ what_changes_is_said() {
 	cp "$bed_dir/watcher.out" said
 	at_once route route "\"begins\":true.*\(in changes.c:$one\".*in changes.c:$other\"\|in changes.c:$other\".*in changes.c:$one\"\).*\"meets\":.*in changes.c:$meet\"" &&
 		at_once process repeats '"process":2,.*"blocks":.*changes.c:'"$(line_of again)" &&
-		at_once clump late "in changes.c:$meet\"" &&
-		[ "$(changed process | wc -l)" -eq 1 ] && ! changed subset && has '"figure":"watched"' || { cat said; return 1; }
+		gather_at "$meet" && [ "$(repeat_themselves)" = "2 " ] && ! changed subset && has '"figure":"watched"' || { cat said; return 1; }
 }
 
 # The archive of it says the same as the live run did, but for where spans begin.
 archive_says_what_changed() {
 	unset EVSPACE_ENTRY
 	evspace phase --from changed --watch --span 250ms --subset 2-3 --json >said || return
-	at_once process repeats '"process":2,' && at_once clump late "in changes.c:$(line_of 'all meet')\"" && at_once route route '"begins":true' &&
-		at_once subset repeats '"before"' && [ "$(changed process | wc -l)" -eq 1 ] || { cat said; return 1; }
+	at_once process repeats '"process":2,' && gather_at "$(line_of 'all meet')" && at_once route route '"begins":true' &&
+		at_once subset repeats '"before"' && [ "$(repeat_themselves)" = "2 " ] || { cat said; return 1; }
 	evspace phase --from changed --watch --span 250ms >said && has 'the entropy of process 2 falls from' 'two routes from block' 'most processes are in block'
 }
 
@@ -295,7 +307,7 @@ nothing_changed() {
 	bed_start keeper evspace archive --wait --run same same
 	evspace run --no-summary --pathmap sites --run same -- mpirun --oversubscribe -np 4 "$top_builddir/tests/apps/changes" --stages 0 --steps 400 >planted &&
 		bed_wait keeper && bed_ended keeper 0 && evspace phase --from same --watch --span 250ms --json >said || return
-	[ "$(grep -o '"spans":[0-9]*' said | cut -d : -f 2)" -ge 8 ] && ! changed process && ! changed route || { cat said; return 1; }
+	[ "$(grep -o '"spans":[0-9]*' said | cut -d : -f 2)" -ge 8 ] && [ -z "$(repeat_themselves)" ] && ! changed route || { cat said; return 1; }
 }
 
 watch_of_a_file() {
