@@ -33,7 +33,7 @@ the_missing_is_named() {
 
 	kill -STOP "$(bed_pid b1)"
 	begun=$(date +%s%N)
-	mir <<<'<snapshotreq/>' && grep -qE '<!-- missing: /B/b1 is (late|unreachable) -->' answers && [ "$(where | wc -l)" -ge 6 ] &&
+	mir <<<'<snapshotreq/>' && xmllint --xpath 'string(//processing-instruction("missing"))' answers | grep -qxE 'host="/B/b1" why="(late|unreachable)"'  && [ "$(where | wc -l)" -ge 6 ] &&
 		[ $(($(date +%s%N) - begun)) -lt 5000000000 ]
 	set -- $?
 	kill -CONT "$(bed_pid b1)"

@@ -281,6 +281,40 @@ regions_are_measured() {
 	EOF
 }
 
+# Five processes of 300 threads: an agent reads four of them, and says so.
+many_threads_are_bounded() {
+	cat >many.c <<-'EOF'
+		#include <mpi.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <unistd.h>
+		static void *wait_on(void *arg) { pause(); return arg; }
+		int main(int argc, char **argv)
+		{
+			pthread_attr_t small;
+			MPI_Init(&argc, &argv);
+			pthread_attr_init(&small);
+			pthread_attr_setstacksize(&small, 65536);
+			for (int i = 0; i < 300; i++) {
+				pthread_t thread;
+				if (pthread_create(&thread, &small, wait_on, NULL) != 0) return 1;
+			}
+			fprintf(stderr, "ready\n");
+			while (access("stop-many", F_OK) != 0) usleep(10000);
+			return MPI_Finalize();
+		}
+	EOF
+	mpicc -pthread -o many many.c && bed_start many evspace run --run many -- mpirun -np 5 "$tap_dir/many" || return
+	bed_until all_ready && asks --run many && instr '<metric name="CPU_TIME"/><process id="*"/>' && value p1 &&
+		[ "$(grep -o 'processId' <<<"$answer" | wc -l)" -eq 4 ] &&
+		grep -q '<?missing host="/local/[^"]*" why="1 processes are not read, as there are too many threads"?>$' <<<"$answer" || { echo "$answer"; return 1; }
+	asks_end && touch stop-many && bed_wait many
+}
+
+all_ready() {
+	[ "$(grep -c ready "$bed_dir/many.err")" -eq 5 ]
+}
+
 # What probes say of a whole program, which begins after them, is what its events say.
 measured_is_what_happened() {
 	local node each='<measuring><aggregate function="SUM"/><aggregate function="MAXIMUM"/><aggregate function="MINIMUM"/><aggregate function="AVERAGE"/><aggregate function="VARIANCE"/></measuring>'
@@ -528,6 +562,7 @@ tap_case "document types, and what they lead to, are refused" document_types_are
 tap_memory "documents that are too large are refused in little memory" large_ones_take_bounded_memory
 tap_case "a run that is not there is said" no_run_is_said
 bed_kill INT stuck
+tap_case "many threads hold up no agent, and what is not read is told" many_threads_are_bounded
 tap_case "values of probes are what events say" measured_is_what_happened
 tap_case "regions that a program says itself are measured by their names" regions_are_measured
 tap_case "wrong usage is said" wrong_usage_is_said

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "consumers/client/client-functions.h"
 #include "consumers/client/connection.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
@@ -321,6 +322,24 @@ struct evspace_question *evspace_tell(struct evspace_connection *c,
 	its.rate_hz = tale->rate_hz;
 	its.for_ms = tale->for_ms;
 	order.told = &its;
+	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+}
+
+struct evspace_question *client_functions_switch(struct evspace_connection *c,
+						 const struct evspace_among *among,
+						 const char *const *names, size_t n, unsigned ms,
+						 bool again, evspace_answered *answered, void *arg)
+{
+	const struct asker asker = {control_answered, answered, arg, ""};
+	Evspace__SwitchAsk order = order_of(among);
+	Evspace__Functions its = EVSPACE__FUNCTIONS__INIT;
+
+	its.names = (char **)(uintptr_t)names;
+	its.n_names = n;
+	its.ms = ms;
+	its.again = again;
+	order.functions = &its;
 	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
 			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
 }

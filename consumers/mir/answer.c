@@ -59,6 +59,15 @@ void answer_comment(FILE *out, const char *what, const char *text)
 	free(clean);
 }
 
+void answer_missing(FILE *out, const char *host, const char *why)
+{
+	/* ">" is escaped, so that nothing in it ends it */
+	fputs("<?missing", out);
+	answer_attribute(out, "host", host);
+	answer_attribute(out, "why", why);
+	fputs("?>", out);
+}
+
 void answer_errors(FILE *out, const struct mir_request *request)
 {
 	fputs("<errors>", out);

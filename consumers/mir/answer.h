@@ -16,6 +16,10 @@ void answer_attribute(FILE *out, const char *name, const char *value);
 /** Write a comment, for what the report has no element for: "what: text". */
 void answer_comment(FILE *out, const char *what, const char *text);
 
+/** Write a processing instruction, which tools find in any document: a host that is missing, and
+ * why. */
+void answer_missing(FILE *out, const char *host, const char *why);
+
 /** Write an `errors` document: all that is wrong with @request. */
 void answer_errors(FILE *out, const struct mir_request *request);
 

@@ -330,12 +330,12 @@ static void instrumentation_end(struct errand *e, struct probes *probes, FILE *o
 		fputs("<measurement/>\n", out);
 }
 
-static void probe_stop(struct probe *p, const struct sources *sources)
+static void probe_stop(struct probes *probes, struct probe *p, const struct sources *sources)
 {
 	/* what it has come to */
 	if (sources->usages && probe_value_is_taken(p))
 		probe_sample(p, sources);
-	probe_end(p);
+	probe_end(probes, p);
 }
 
 static void control_end(struct errand *e, struct probes *probes, const struct sources *sources,
@@ -351,7 +351,7 @@ static void control_end(struct errand *e, struct probes *probes, const struct so
 		if (r->action == MIR_RESET)
 			probe_reset(some[i], sources->usages);
 		else if (r->action == MIR_DEACTIVATE)
-			probe_stop(some[i], sources);
+			probe_stop(probes, some[i], sources);
 		else if (r->action == MIR_REMOVE)
 			probe_free(probes, some[i]);
 	}

@@ -16,6 +16,7 @@
 #include "consumers/mir/metric.h"
 #include "consumers/mir/owner.h"
 #include "consumers/mir/probe-file.h"
+#include "consumers/mir/probe-function.h"
 #include "consumers/mir/probing.h"
 #include "consumers/mir/request.h"
 #include "consumers/mir/tool.h"
@@ -139,6 +140,7 @@ static void mir_connect(struct mir *mir)
 	/* it was lost for good, and nothing has anything on it */
 	if (s->connection && evspace_trouble(s->connection)[0] && s->coming.since_ns == 0 &&
 	    LIST_EMPTY(&mir->probes.views)) {
+		probe_functions_fini(&mir->probes);
 		evspace_disconnect(s->connection);
 		s->connection = NULL;
 		usages_fini(&mir->probes.usages);
@@ -272,13 +274,15 @@ static void probes_keep(struct mir *mir)
 static int mir_work(struct mir *mir)
 {
 	bool waits = probing_run(&mir->probes);
+	int functions_ms;
 
 	/* before whoever has made them is told */
 	probes_keep(mir);
 	waits |= errands_run(&mir->errands, &mir->probes);
 	waits |= snapshots_run(&mir->probes.snapshots);
+	functions_ms = probe_functions_run(&mir->probes);
 	/* for waves, and not for ever */
-	return sooner(waits ? WAITING_MS : -1,
+	return sooner(waits ? WAITING_MS : functions_ms,
 		      sooner(probing_timeout(&mir->probes),
 			     owners_run(&mir->owners, &mir->probes, false)));
 }
@@ -435,6 +439,7 @@ static void mir_end(struct mir *mir)
 	tools_leave(mir, true);
 	https_free(mir->https);
 	owners_run(&mir->owners, &mir->probes, true);
+	probe_functions_fini(&mir->probes);
 	snapshots_fini(&mir->probes.snapshots);
 	evspace_disconnect(mir->probes.snapshots.connection);
 	usages_fini(&mir->probes.usages);

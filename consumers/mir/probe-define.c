@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "consumers/mir/probe-function.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
@@ -92,7 +93,9 @@ const char *probe_label(const struct probe *probe)
 	const char *region = probe->defined->from.text;
 	const size_t n = strlen(REGION_USER);
 
-	return region && strncmp(region, REGION_USER, n) == 0 && region[n] ? region + n : NULL;
+	if (region && strncmp(region, REGION_USER, n) == 0 && region[n])
+		return region + n;
+	return probe_function(probe);
 }
 
 /* A region of SIR is recorded by what is written back, under its id. */
@@ -136,9 +139,14 @@ static void region_check(struct probe *p, struct mir_request *r)
 		request_complain(r, &d->from.place,
 				 "no region \"%.80s\"; write an operation, as MPI_Send, or a group "
 				 "of them: p2p, collective, wait, comm, env, rma, io, pack; or "
-				 "user: and the "
-				 "name of a region of evspace.h",
+				 "user: and the name of a region of evspace.h; or function: and "
+				 "that of a function",
 				 d->from.text);
+	if (probe_function(p) && strlen(probe_function(p)) > PROBE_FUNCTION_BYTES)
+		request_complain(r, &d->from.place,
+				 "the name of a function has at most %u bytes here; take one of "
+				 "C or Fortran, or a region of its source",
+				 PROBE_FUNCTION_BYTES);
 }
 
 static void metrics_check(const struct probe *p, struct mir_request *r)

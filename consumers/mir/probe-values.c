@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/mir/answer.h"
 #include "pathmap/base/memory.h"
 
 /* Some tuples, with the texts that they point to. */
@@ -430,20 +431,31 @@ static void probe_add(struct probe_values *values, struct probe *probe,
 			chain_add(values, probe, &chain);
 }
 
+/* What the kernel says of is not all there. */
+static void gaps_write(const struct usages *usages, FILE *out)
+{
+	for (size_t i = 0; usages && i < usages->n_gaps; i++)
+		answer_missing(out, usages->gaps[i].host, usages->gaps[i].why);
+}
+
 void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out)
 {
 	struct probe_values values = {.tuples = NULL};
 	uint64_t lost = 0;
+	bool used = false;
 
 	for (size_t i = 0; i < n; i++) {
 		probe_add(&values, some[i], sources);
 		lost += some[i]->lost;
+		used |= probe_uses(some[i]);
 	}
 	measurement_write(out, values.tuples, values.n);
 	if (lost > 0)
 		fprintf(out, "<!-- %llu tuples were overwritten before they were read -->",
 			(unsigned long long)lost);
+	if (used)
+		gaps_write(sources->usages, out);
 	fputc('\n', out);
 	for (size_t i = 0; i < values.n_texts; i++)
 		free(values.texts[i]);

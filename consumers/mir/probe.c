@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "consumers/mir/probe-define.h"
+#include "consumers/mir/probe-function.h"
 #include "consumers/mir/probe-view.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
@@ -145,6 +146,7 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
 		definition_write(define, sizeof(define), probe, m, &m->parts[i % METRIC_PARTS]);
 		*view_at(probe, i) = probe_view_join(probes, define);
 	}
+	probe_function_begin(probes, probe);
 	probe->begins_ns = clock_mono_ns();
 	probe->errand = errand;
 	probe->again_ns = 0;
@@ -169,15 +171,20 @@ static const char *views_trouble(const struct probe *p)
 	return why;
 }
 
-static void probe_settle(struct probe *p, const struct usages *usages)
+static void probe_settle(struct probes *probes, struct probe *p, const struct usages *usages)
 {
 	const struct mir_measuring *m = &p->defined->measuring;
 	const char *why = views_trouble(p);
 
 	if (!why && probe_uses(p))
 		why = usages ? usages->why : "agents have not answered; evspace status says more";
-	p->begins_ns = 0;
+	why = why ? why : p->function.why;
+	if (!why && !probe_function_is_settled(p))
+		why = "agents have not answered; evspace status says more";
 	p->why = memory_copy(why);
+	if (p->why)
+		probe_function_end(probes, p);
+	p->begins_ns = 0;
 	if (p->why) {
 		views_leave(p);
 		/* nobody has asked for it just now, who could be told */
@@ -208,16 +215,18 @@ bool probes_settle(struct probes *probes)
 		if (p->begins_ns == 0)
 			continue;
 		usages = probe_uses(p) ? probes_usages(probes, p->begins_ns) : NULL;
-		whole = probe_is_whole(p, p->begins_ns) && (usages || !probe_uses(p));
+		whole = probe_is_whole(p, p->begins_ns) && (usages || !probe_uses(p)) &&
+			probe_function_is_settled(p);
 		if (whole || now >= p->begins_ns + PROBE_PATIENCE_NS)
-			probe_settle(p, usages);
+			probe_settle(probes, p, usages);
 		others |= p->begins_ns > 0;
 	}
 	return others;
 }
 
-void probe_end(struct probe *probe)
+void probe_end(struct probes *probes, struct probe *probe)
 {
+	probe_function_end(probes, probe);
 	views_leave(probe);
 	probe->active = false;
 	probe->begins_ns = probe->again_ns = probe->sample_ns = probe->deliver_ns = 0;
@@ -313,14 +322,14 @@ bool probe_change(struct probes *probes, struct probe *probe, struct mir_request
 	request_free(before);
 	if (!anew)
 		return false;
-	probe_end(probe);
+	probe_end(probes, probe);
 	series_make(probe);
 	return probe->flushed && probe->wanted;
 }
 
 void probe_free(struct probes *probes, struct probe *probe)
 {
-	views_leave(probe);
+	probe_end(probes, probe);
 	probe_reset(probe, NULL);
 	free(probe->series);
 	free(probe->why);

@@ -67,7 +67,11 @@ struct probe {
 	unsigned errand;    /* that has it begin, by its number */
 	char *why;	    /* it could not begin; NULL: it could */
 	uint64_t again_ns;  /* when to try that again; 0: never */
-	bool measured;	    /* there is a value */
+	struct {
+		struct evspace_question *question; /* NULL: it is answered */
+		char *why;			   /* it cannot be on; NULL: it is */
+	} function;				   /* probe-function.h */
+	bool measured;				   /* there is a value */
 	struct probe_series *series;
 	size_t n_series;
 	uint64_t sample_ns, deliver_ns; /* when to, next; 0: never */
@@ -82,6 +86,10 @@ struct probes {
 	struct usages usages;
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
+	struct {
+		struct evspace_question *question;
+		uint64_t again_ns; /* when to say what is on; 0: never */
+	} functions;
 	const char *folder; /* that destinations are below; NULL: none */
 	const char *write;  /* that sources are written back below; NULL: none */
 	const char *flags;  /* how sources are compiled (code-read.h) */
@@ -93,7 +101,8 @@ struct probes {
  * then. */
 bool probe_is_of_executions(const struct probe *probe);
 
-/** The name of the region of evspace.h that it is of; NULL: of none, or of all. */
+/** The name of the region of evspace.h, or of the function, that it is of; NULL: of none, or of
+ * all. */
 const char *probe_label(const struct probe *probe);
 
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */
@@ -115,7 +124,7 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand);
 bool probes_settle(struct probes *probes);
 
 /** End to measure, at once. */
-void probe_end(struct probe *probe);
+void probe_end(struct probes *probes, struct probe *probe);
 
 /** Forget what was measured; of what the kernel says, it begins where @usages are (NULL: it has
  * none). */

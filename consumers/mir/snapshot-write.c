@@ -118,11 +118,11 @@ static void communicators_write(const struct snapshot *s, struct mir_writing *w)
 	}
 }
 
-/* The report has no element for what is missing: whoever reads the document as text sees it. */
+/* The report has no element for what is missing, but a processing instruction may be anywhere. */
 static void missing_write(const struct snapshot *s, struct mir_writing *w)
 {
 	for (size_t i = 0; i < s->n_missing; i++)
-		answer_comment(w->out, "missing", s->missing[i]);
+		answer_missing(w->out, s->missing[i].host, s->missing[i].why);
 }
 
 void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request, FILE *out)

@@ -139,8 +139,8 @@ static void missing_take(struct snapshot *s, const struct evspace_client *client
 
 	for (size_t i = 0; i < w->n_missing; i++) {
 		s->missing = memory_room(s->missing, s->n_missing, sizeof(*s->missing));
-		s->missing[s->n_missing++] =
-			memory_format("%s is %s", w->missing[i].leaf, w->missing[i].why);
+		s->missing[s->n_missing++] = (struct mir_missing){memory_copy(w->missing[i].leaf),
+								  memory_copy(w->missing[i].why)};
 	}
 }
 
@@ -238,8 +238,10 @@ static void snapshot_fini(struct snapshot *s)
 	for (size_t i = 0; i < s->n_members; i++)
 		free(s->members[i].process);
 	free(s->members);
-	for (size_t i = 0; i < s->n_missing; i++)
-		free(s->missing[i]);
+	for (size_t i = 0; i < s->n_missing; i++) {
+		free(s->missing[i].host);
+		free(s->missing[i].why);
+	}
 	free(s->missing);
 	free(s->why);
 	*s = (struct snapshot){0};

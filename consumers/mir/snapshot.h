@@ -36,7 +36,9 @@ struct snapshot {
 	size_t n_threads;
 	struct mir_member *members;
 	size_t n_members;
-	char **missing; /* hosts that have not answered, and why */
+	struct mir_missing {
+		char *host, *why;
+	} * missing; /* hosts that have not answered */
 	size_t n_missing;
 };
 

@@ -17,6 +17,11 @@ void usages_fini(struct usages *u)
 {
 	for (size_t i = 0; i < u->n; i++)
 		free(u->items[i].name);
+	for (size_t i = 0; i < u->n_gaps; i++) {
+		free(u->gaps[i].host);
+		free(u->gaps[i].why);
+	}
+	free(u->gaps);
 	free(u->items);
 	free(u->why);
 	*u = (struct usages){0};
@@ -41,8 +46,21 @@ static void thread_take(struct usages *u, const char *process, const Evspace__Us
 	t->figures[METRIC_BLOCKED] = (double)used->blocked_ns / NS_PER_MS;
 }
 
+static void gap_note(struct usages *u, const Evspace__Status *s, char *why)
+{
+	u->gaps = memory_room(u->gaps, u->n_gaps, sizeof(*u->gaps));
+	u->gaps[u->n_gaps++] =
+		(struct usage_gap){memory_format("/%s/%s", s->cluster, s->node), why};
+}
+
 static void status_take(struct usages *u, const Evspace__Status *s)
 {
+	if (s->why)
+		gap_note(u, s, memory_copy(wire_missing(s->why)));
+	if (s->unread)
+		gap_note(u, s,
+			 memory_format("%u processes are not read, as there are too many threads",
+				       s->unread));
 	for (size_t i = 0; i < s->n_processes; i++) {
 		const Evspace__Process *p = s->processes[i];
 		struct mir_usage *whole;

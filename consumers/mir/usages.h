@@ -25,6 +25,10 @@ struct usages {
 	char *why;	   /* there is no answer; NULL: there is */
 	struct mir_usage *items;
 	size_t n;
+	struct usage_gap {
+		char *host, *why;
+	} * gaps; /* hosts of which something is missing */
+	size_t n_gaps;
 	uint64_t asked_ns; /* a question is under way since then; 0: none is */
 };
 

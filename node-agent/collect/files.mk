@@ -19,6 +19,7 @@ libevspace_mpi_la_CFLAGS = $(COLLECT_CFLAGS) -ffunction-sections
 libevspace_mpi_la_LDFLAGS = -shared -avoid-version -Wl,-z,defs -Wl,-z,now -Wl,--gc-sections
 libevspace_mpi_la_SOURCES = \
 	node-agent/collect/core/door.c node-agent/collect/core/door.h \
+	node-agent/collect/core/hooks.c node-agent/collect/core/hooks.h \
 	node-agent/collect/core/objects.c \
 	node-agent/collect/core/settings.c node-agent/collect/core/settings.h \
 	$(collect_sources)

@@ -75,6 +75,9 @@ const char *audit_order(const Evspace__SwitchAsk *ask, const char *run, char *bu
 			 run);
 	else if (ask->told)
 		snprintf(buf, n, "tell run %s of a budget", run);
+	else if (ask->functions)
+		snprintf(buf, n, "have functions be %s in run %s",
+			 ask->functions->ms ? "regions" : "none any more", run);
 	else if (properties_are(ask))
 		snprintf(buf, n,
 			 "give elements other lifetimes and modes, and steer "

@@ -19,6 +19,7 @@
 #include "node-agent/store/store-run.h"
 #include "node-agent/control/steering.h"
 #include "node-agent/control/switch.h"
+#include "node-agent/control/functions.h"
 #include "node-agent/control/telling.h"
 #include "node-agent/control/trials.h"
 #include "pathmap/base/memory.h"
@@ -229,16 +230,17 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 	return NULL;
 }
 
-/* A lease that goes on, and what programs are told, is no news for the audit. */
+/* A lease that goes on, functions that stay on, and what programs are told, is no news for the
+ * audit. */
 static bool is_news(const Evspace__SwitchAsk *ask)
 {
 	return ask->change || ask->discard || ask->trial || ask->n_modes || properties_are(ask) ||
-	       (ask->lease && ask->lease->ms == 0);
+	       (ask->lease && ask->lease->ms == 0) || (ask->functions && !ask->functions->again);
 }
 
 bool commanded_changes(const Evspace__SwitchAsk *ask)
 {
-	return is_news(ask) || ask->lease || ask->told;
+	return is_news(ask) || ask->lease || ask->told || ask->functions;
 }
 
 void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,
@@ -257,6 +259,8 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 	host->text = said->why;
 	if (ask->told)
 		telling_carry(here, ask, place, host, said);
+	else if (ask->functions)
+		functions_carry(here, ask, place, host, said);
 	else if (ask->trial)
 		trials_carry(sessions->trials, ask, place, host, said);
 	else if (ask->discard || ask->n_lifetimes)
@@ -265,7 +269,8 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 		steering_carry(here, ask, place, said);
 	if (ask->n_details)
 		switch_details(here, ask, place, host, said);
-	else if (!ask->told && !ask->trial && !ask->discard && !properties_are(ask))
+	else if (!ask->told && !ask->functions && !ask->trial && !ask->discard &&
+		 !properties_are(ask))
 		switch_carry(here, ask, place, classes, host, said);
 	if (ask->lease)
 		trials_watch(sessions->trials);

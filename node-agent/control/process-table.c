@@ -82,6 +82,7 @@ void process_tables_init(struct process_tables *r, const struct store *store,
 {
 	struct names *names = names_new(0);
 	const struct store_segment *s;
+	unsigned left = USAGE_THREADS;
 	size_t most = 0;
 
 	TAILQ_FOREACH (s, &store->segments, link)
@@ -94,8 +95,8 @@ void process_tables_init(struct process_tables *r, const struct store *store,
 		    (!held && !is_of_host(here, s->host)))
 			continue;
 		r->processes[r->n] = process_new(s);
-		if (used)
-			usage_fill(s, r->processes[r->n]);
+		if (used && !usage_fill(s, r->processes[r->n], &left))
+			r->unread++;
 		r->processes[r->n++]->misplaced = !held;
 		/* if it fails, what was learnt before is still right */
 		(void)row_comms_take(&s->segment, names, &(struct row_comms){0});

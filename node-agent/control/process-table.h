@@ -16,13 +16,14 @@ struct process_tables {
 	Evspace__Process **processes;
 	Evspace__Comm **comms;
 	size_t n, n_comms;
+	unsigned unread; /* whose use could not be read: there are too many threads */
 };
 
 /**
  * The processes of @run in @store without monitors: those that the agent @here holds, and those on
  * its host that its map has elsewhere (`misplaced`); NULL: all of them. With what they use if
- * @used. The agent of its first member reports a communicator; of a PVM group, each agent reports a
- * part.
+ * @used, as far as usage.h has it. The agent of its first member reports a communicator; of a PVM
+ * group, each agent reports a part.
  */
 void process_tables_init(struct process_tables *r, const struct store *store,
 			 const struct source_host *here, const char *run, bool used);

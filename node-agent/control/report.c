@@ -234,6 +234,7 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
 	status->comms = process_tables.comms;
+	status->unread = process_tables.unread;
 	if (wish->element)
 		element_reports_init(&elements, host->sources->store, limits, wish->element);
 	status->n_elements_of_programs = elements.n;

@@ -113,7 +113,7 @@ static uint64_t kibibytes(const char *status, const char *key)
 	return n > 0 ? (uint64_t)n * 1024 : 0;
 }
 
-void usage_fill(const struct store_segment *s, Evspace__Process *p)
+bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *left)
 {
 	struct usage_tids tids = {.segment = &s->segment};
 	const struct dirent *entry;
@@ -121,8 +121,13 @@ void usage_fill(const struct store_segment *s, Evspace__Process *p)
 	unsigned n = 0;
 	DIR *tasks;
 
-	if (!s->alive || s->pid <= 0 || segment_guarded(tids_read, &tids) < 0)
-		return;
+	if (!s->alive || s->pid <= 0)
+		return true;
+	/* a process is read as a whole */
+	if (*left < THREADS_MOST)
+		return false;
+	if (segment_guarded(tids_read, &tids) < 0)
+		return true;
 	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks)) && n < THREADS_MOST) {
@@ -131,6 +136,7 @@ void usage_fill(const struct store_segment *s, Evspace__Process *p)
 		thread_add(&tids, s->pid, atoi(entry->d_name), p);
 		n++;
 	}
+	*left -= n;
 	if (tasks)
 		closedir(tasks);
 	status = proc_read(s->pid, "status");
@@ -139,4 +145,5 @@ void usage_fill(const struct store_segment *s, Evspace__Process *p)
 		p->file_bytes = kibibytes(status, "\nRssFile:") + kibibytes(status, "\nRssShmem:");
 	}
 	free(status);
+	return true;
 }

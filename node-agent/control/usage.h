@@ -10,8 +10,13 @@
 /** The `thread` of an account that is of all threads together which have no number in names. */
 #define USAGE_OTHERS UINT32_MAX
 
-/** Add to @p what the living process of @s uses; what may not be read is left out. Reads three
- * files in /proc for each of at most 256 threads, and one for the process. */
-void usage_fill(const struct store_segment *s, Evspace__Process *p);
+/** Threads that are looked at for a question, of all processes: three files in /proc each, some 30
+ * to 50 ms of the agent's loop in all. */
+#define USAGE_THREADS 1024u
+
+/** Add to @p what the living process of @s uses, with at most 256 of its threads; what may not be
+ * read is left out. @left: threads that may still be looked at, at first USAGE_THREADS. Returns
+ * false if these are too few for a process: nothing is added then. */
+bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *left);
 
 #endif

@@ -89,6 +89,7 @@ struct segment_header {
 	uint64_t timed_at;     /* segment-timed.h; 0 in segments of releases that had none */
 	uint64_t told_at;      /* segment-told.h; likewise */
 	_Atomic uint32_t asks; /* the program has asked for the newest wave of a view */
+	uint64_t functions_at; /* segment-function.h; 0 in segments of releases that had none */
 };
 
 /** Why a process is not (fully) collected; `evspace status` prints them as text. */

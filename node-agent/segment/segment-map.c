@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/segment/segment-function.h"
 #include "node-agent/segment/segment-told.h"
 
 void *segment_map(const struct segment *s, uint64_t at, size_t bytes)
@@ -49,6 +50,22 @@ struct segment_told *segment_told_map(const struct segment *s)
 		return segment_map(s, at, SEGMENT_PAGE);
 	errno = ENOTSUP;
 	return NULL;
+}
+
+struct segment_functions *segment_functions_map(const struct segment *s)
+{
+	uint64_t at = segment_functions_place(&s->layout);
+
+	if (s->said.functions_at == at && at + SEGMENT_PAGE <= s->size)
+		return segment_map(s, at, SEGMENT_PAGE);
+	errno = ENOTSUP;
+	return NULL;
+}
+
+void segment_functions_unmap(struct segment_functions *functions)
+{
+	if (functions)
+		munmap(functions, SEGMENT_PAGE);
 }
 
 void segment_told_unmap(struct segment_told *told)

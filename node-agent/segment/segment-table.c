@@ -101,8 +101,7 @@ static uint32_t segment_modules(const struct segment *s)
 	return n < s->layout.modules_max ? n : s->layout.modules_max;
 }
 
-/* NULL: not complete yet. */
-static const struct segment_module *segment_module(const struct segment *s, uint32_t i)
+const struct segment_module *segment_module(const struct segment *s, uint32_t i)
 {
 	const struct segment_module *entry = modules_of(s) + i;
 

@@ -56,6 +56,9 @@ _Static_assert(sizeof(struct segment_module) == 512, "module entries are 512 byt
  * add it twice. Does nothing without room. (For writers.) */
 void segment_module_add(struct segment *s, const struct segment_module *like);
 
+/** The module in slot @i < layout.modules_max; NULL: there is none, or it is not complete yet. */
+const struct segment_module *segment_module(const struct segment *s, uint32_t i);
+
 /** The module whose code @address is in, or NULL. */
 const struct segment_module *segment_module_find(const struct segment *s, uint64_t address);
 

@@ -18,7 +18,7 @@
 #include "node-agent/segment/segment-file.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-timed.h"
-#include "node-agent/segment/segment-told.h"
+#include "node-agent/segment/segment-function.h"
 #include "tree/data/process.h"
 
 #define DEFAULT_THREADS 8u
@@ -123,7 +123,7 @@ static uint64_t layout_plan(struct segment_layout *l, const struct segment_plan 
 	l->rings_at = segment_timed_place(l) + segment_timed_bytes(l);
 	/* agents map the marks writable, so they have pages of their own */
 	l->marks_at = round_up(l->rings_at + l->rings_bytes, SEGMENT_PAGE);
-	return segment_told_place(l) + SEGMENT_PAGE;
+	return segment_functions_place(l) + SEGMENT_PAGE;
 }
 
 static void header_fill(struct segment_header *h, const struct making *m)
@@ -148,6 +148,7 @@ static void header_fill(struct segment_header *h, const struct making *m)
 	h->trials = SEGMENT_TRIALS;
 	h->timed_at = segment_timed_place(&h->layout);
 	h->told_at = segment_told_place(&h->layout);
+	h->functions_at = segment_functions_place(&h->layout);
 	h->parent = plan->parent;
 	memcpy(h->lifetime_ns, plan->lifetime_ns, sizeof(h->lifetime_ns));
 	h->clock_kind = clock_kind();

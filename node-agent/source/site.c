@@ -46,7 +46,18 @@ struct code {
 	GElf_Addr bias; /* as libdwfl has mapped it */
 };
 
+/* Functions that were asked for last: those of all processes of a program are the same. */
+#define FUNCTIONS_KEPT 256
+
+struct function {
+	uint8_t build_id[MODULE_BUILD_ID_MAX];
+	char name[SITE_TEXT];
+	uint64_t address; /* 0: it has none */
+};
+
 struct sites {
+	struct function functions[FUNCTIONS_KEPT];
+	unsigned n_functions;		 /* so far: the oldest goes for another one */
 	struct site *by_place, *by_text; /* the first one is the oldest */
 	struct code files[OPEN_FILES];
 	unsigned next;	/* the file to close next for another one */
@@ -175,6 +186,60 @@ static struct code *code_find(struct sites *sites, const struct segment_module *
 	code_close(code);
 	code_open(code, module);
 	return code;
+}
+
+/* ---- functions ---- */
+
+/* What a guarded call looks for. */
+struct search {
+	struct sites *sites;
+	const struct segment_module *module;
+	const char *name;
+	uint64_t address;
+};
+
+static int search_answer(void *arg)
+{
+	struct search *s = arg;
+	const struct code *code = code_find(s->sites, s->module);
+	int n = code->dwfl ? dwfl_module_getsymtab(code->module) : 0;
+
+	for (int i = 1; i < n && s->address == 0; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+		const char *name =
+			dwfl_module_getsym_info(code->module, i, &symbol, &at, NULL, NULL, NULL);
+
+		if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
+		    symbol.st_shndx != SHN_UNDEF && strcmp(name, s->name) == 0)
+			s->address = at - code->bias;
+	}
+	return 0;
+}
+
+uint64_t sites_function(struct sites *sites, const struct segment_module *module, const char *name)
+{
+	struct search s = {.sites = sites, .module = module, .name = name};
+	struct function *f;
+
+	if (module->build_id_bytes == 0 || !name[0] || strlen(name) >= sizeof(f->name))
+		return 0;
+	for (unsigned i = 0; i < sites->n_functions && i < FUNCTIONS_KEPT; i++) {
+		f = &sites->functions[i];
+		if (memcmp(f->build_id, module->build_id, sizeof(f->build_id)) == 0 &&
+		    strcmp(f->name, name) == 0)
+			return f->address;
+	}
+	/* as of question_ask() */
+	if (segment_guarded(search_answer, &s) < 0) {
+		memset(sites->files, 0, sizeof(sites->files));
+		return 0;
+	}
+	f = &sites->functions[sites->n_functions++ % FUNCTIONS_KEPT];
+	memcpy(f->build_id, module->build_id, sizeof(f->build_id));
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	f->address = s.address;
+	return s.address;
 }
 
 /* ---- texts ---- */

@@ -26,6 +26,11 @@ void sites_free(struct sites *sites);
  */
 const char *sites_find(struct sites *sites, const struct segment_module *module, uint64_t address);
 
+/** The address in the file of @module (a copy from a segment) of the function @name by its symbols;
+ * 0: it has none, or the file is not the one that was run. The first one of several with the same
+ * name. The last results are kept. */
+uint64_t sites_function(struct sites *sites, const struct segment_module *module, const char *name);
+
 /** Close the files and free their memory, unless there are holds: nothing is to be resolved for
  * now. */
 void sites_rest(struct sites *sites);

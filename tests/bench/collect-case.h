@@ -43,12 +43,13 @@ void collect_pin(int cpu);
 /** Remove a folder with all that is in it. */
 void collect_remove(const char *path);
 
-/* In this process (collect-path.c, collect-modes.c, collect-user.c). */
+/* In this process (collect-path.c, collect-modes.c, collect-user.c, collect-hooks.c). */
 int collect_event_case(const struct collect_case *c, struct error *e);
 int collect_threads_case(const struct collect_case *c, struct error *e);
 int collect_read_case(const struct collect_case *c, struct error *e);
 int collect_mode_case(const struct collect_case *c, struct error *e);
 int collect_user_case(const struct collect_case *c, struct error *e);
+int collect_hooks_case(const struct collect_case *c, struct error *e);
 int collect_switch_case(const struct collect_case *c, struct error *e);
 
 /* Elements: many of them, their start, their memory (collect-elements.c). */

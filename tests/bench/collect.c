@@ -28,6 +28,8 @@ static const struct collect_case cases[] = {
 	{"switch", 1, collect_switch_case,
 	 "until the program sees a mode that another process has set : 5 us"},
 	{"user", 1, collect_user_case, "a call of evspace.h when nobody is preloaded : 2 ns"},
+	{"hooks", 1, collect_hooks_case,
+	 "a hook of a function that is off, while 48 others are on : 2 ns"},
 	{"elements", 0, collect_elements_case,
 	 "an event on each of so many elements in turn : bare stores to as many places"},
 	{"strides", 0, collect_strides_case,

@@ -120,6 +120,7 @@ tests_bench_collect_SOURCES = \
 	tests/bench/bench.c tests/bench/bench.h \
 	tests/bench/collect.c tests/bench/collect-case.h \
 	tests/bench/collect-elements.c \
+	node-agent/collect/core/hooks.c tests/bench/collect-hooks.c \
 	tests/bench/collect-lttng.c \
 	tests/bench/collect-modes.c \
 	tests/bench/collect-mpi.c tests/bench/collect-mpi.h \

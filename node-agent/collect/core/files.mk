@@ -13,7 +13,7 @@ mpi_collect_sources += \
 pvm_collect_sources += \
 	%D%/capacity.c %D%/collect-class.c \
 	%D%/collect-space.c %D%/collect-space.h %D%/collect-timing.c %D%/collect-timing.h \
-	%D%/collect.c %D%/collect.h %D%/member.c %D%/member.h %D%/modules.c %D%/modules.h \
+	%D%/collect.c %D%/collect.h %D%/hooks.c %D%/hooks.h %D%/member.c %D%/member.h %D%/modules.c %D%/modules.h \
 	%D%/properties.c %D%/properties.h %D%/settings.c %D%/settings.h %D%/told.c %D%/trial.c %D%/trial.h %D%/user.c
 
 run_sources += \

@@ -4,6 +4,7 @@
 #include "node-agent/collect/core/member.h"
 
 #include "node-agent/collect/core/collect.h"
+#include "node-agent/collect/core/hooks.h"
 #include "node-agent/segment/segment-table.h"
 #include "tree/data/op-table.h"
 
@@ -91,6 +92,91 @@ static void user_region(const char *name, size_t length, int begin)
 	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
 }
 
+/* ---- functions (hooks.h) ---- */
+
+/* Is the region at this depth one of a function? */
+static bool is_hooked(struct segment_user *user, const struct hook_open *opens, uint64_t depth)
+{
+	return depth > 0 && opens[depth - 1].frame &&
+	       opens[depth - 1].label == words_load(&user->regions[depth - 1].label);
+}
+
+/* How deep regions are, without functions that have ended without a word: left by longjmp(3), or
+ * switched off before. */
+static uint64_t hooked_depth(struct segment_user *user, const struct hook_open *opens,
+			     uint64_t frame)
+{
+	uint64_t depth = words_load(&user->depth);
+
+	if (depth > SEGMENT_REGIONS)
+		depth = SEGMENT_REGIONS;
+	while (is_hooked(user, opens, depth) && opens[depth - 1].frame < frame)
+		depth--;
+	return depth;
+}
+
+static void hooked_begin(struct segment_user *user, struct hook_open *opens, uint64_t frame,
+			 uint32_t label)
+{
+	uint64_t depth = hooked_depth(user, opens, frame);
+
+	/* those of the same frame may be what this one was inlined into, unless there is no room */
+	if (depth == SEGMENT_REGIONS)
+		while (is_hooked(user, opens, depth) && opens[depth - 1].frame == frame)
+			depth--;
+	if (depth < SEGMENT_REGIONS) {
+		opens[depth] = (struct hook_open){frame, label, 0};
+		words_store(&user->regions[depth].label, label);
+		words_store(&user->regions[depth].since, user_now());
+		depth++;
+	} else {
+		opens[depth - 1].beyond++;
+	}
+	atomic_store_explicit(&user->depth, depth, memory_order_release);
+}
+
+/* The depth of the one that ends, 0: it was not begun. Its frame is the same, unless it has taken
+ * memory of the stack since (alloca(3)): then it is the innermost one. */
+static uint64_t hooked_find(struct segment_user *user, struct hook_open *opens, uint64_t frame,
+			    uint32_t label)
+{
+	uint64_t innermost = hooked_depth(user, opens, frame), depth = innermost;
+
+	while (depth > 0 && !(is_hooked(user, opens, depth) && opens[depth - 1].label == label &&
+			      opens[depth - 1].frame == frame))
+		depth--;
+	if (depth > 0 || !is_hooked(user, opens, innermost))
+		return depth;
+	if (opens[innermost - 1].beyond > 0)
+		opens[innermost - 1].beyond--;
+	else if (opens[innermost - 1].label == label)
+		return innermost;
+	return 0;
+}
+
+static void user_function(const char *name, size_t length, struct hook_open *opens, uint64_t frame,
+			  int begin)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	struct segment_user *user = user_enter(caller);
+	uint64_t depth, since;
+	uint32_t label;
+
+	if (!user)
+		return;
+	label = segment_label_make(collect_self.segment, name, length);
+	if (begin)
+		hooked_begin(user, opens, frame, label);
+	depth = begin ? 0 : hooked_find(user, opens, frame, label);
+	if (depth == 0) {
+		collect_leave(caller);
+		return;
+	}
+	since = words_load(&user->regions[depth - 1].since);
+	words_store(&user->depth, depth - 1);
+	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
+}
+
 static void user_phase(const char *name, size_t length)
 {
 	const struct collect_caller caller = COLLECT_CALLER;
@@ -144,4 +230,5 @@ void user_begin(void)
 	__atomic_store_n(&evspace_calls_1.phase, user_phase, __ATOMIC_RELEASE);
 	__atomic_store_n(&evspace_calls_1.iteration, user_iteration, __ATOMIC_RELEASE);
 	__atomic_store_n(&evspace_calls_1.block, user_block, __ATOMIC_RELEASE);
+	evspace_hooks_watch(segment_functions_own(collect.segment), user_function);
 }

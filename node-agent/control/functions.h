@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Switches functions of this host's processes that are compiled with -finstrument-functions. */
+#ifndef EVSPACE_FUNCTIONS_H
+#define EVSPACE_FUNCTIONS_H
+
+#include "node-agent/source/source.h"
+#include "tree/scope/fanout-command.h"
+
+/** Most names of a command, and how long they may be on without another one. */
+#define FUNCTIONS_NAMED	  48u
+#define FUNCTIONS_MOST_MS UINT64_C(3600000)
+
+/** Carry out @ask, which has `functions`, on the leaf @place: in the living processes of the run in
+ * @said that this node holds. @host->changed counts functions by process that were found there by
+ * the symbols of its files; a collector of a release that knows no functions has none. See
+ * fanout_command_host.carry. */
+void functions_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		     const struct plan_place *place, Evspace__Host *host,
+		     struct fanout_command_said *said);
+
+#endif

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace mir: functions of a program compiled with -finstrument-functions are switched on and off one by one while it runs, and
+# measured as often as they were called.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+
+schema=$top_srcdir/consumers/mir/mir.xsd
+
+bed_begin
+bed_start agent evspace agent
+bed_until bed_ready agent
+cd "$tap_dir" || exit 99
+
+# Each step calls `once`, which calls `thrice` three times, which calls `leaf`; `deep` calls itself 20 times, and `leaf` at last; `grows`
+# takes memory of its stack by a size that is not known; `jumps` is left by longjmp(3). Then all ranks meet.
+cat >hooked.c <<'EOT'
+#include <alloca.h>
+#include <mpi.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <unistd.h>
+#define APART __attribute__((noinline)) static
+static jmp_buf back;
+static volatile int sink;
+APART int leaf(int n) { sink += n; return sink; }
+APART int thrice(int n) { return leaf(n) + 1; }
+APART void once(int n) { for (int i = 0; i < 3; i++) sink += thrice(n); }
+APART int deep(int n) { return n > 1 ? deep(n - 1) + 1 : leaf(n); }
+APART int grows(int n) { volatile char *some = alloca((size_t)(64 + n % 64)); some[n % 64] = 1; return some[n % 64]; }
+APART void jumps(int n) { sink += n; longjmp(back, 1); }
+APART void step(int n) { once(n); deep(20); sink += grows(n); if (setjmp(back) == 0) jumps(n); }
+static inline __attribute__((always_inline)) int within(int n) { return n + sink; }
+APART void outer(int n) { sink += within(n) + within(n); }
+int main(int argc, char **argv)
+{
+	int stop = 0;
+	MPI_Init(&argc, &argv);
+	for (int n = 1; !stop; n++) {
+		step(n);
+		outer(n);
+		stop = access("stop", F_OK) == 0;
+		MPI_Allreduce(MPI_IN_PLACE, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+		usleep(5000);
+	}
+	return MPI_Finalize();
+}
+EOT
+mpicc -O1 -g -finstrument-functions -o hooked hooked.c || exit 99
+
+lives() {
+	[ "$(evspace mir - --run "$1" <<<'<snapshotreq/>' | grep -o '<thread' | wc -l)" -eq 2 ]
+}
+
+hooked_begins() {
+	rm -f stop
+	bed_start "$1" evspace run --run "$1" -- mpirun -np 2 ./hooked && bed_until lives "$1"
+}
+
+hooked_ends() {
+	touch stop && bed_until bed_gone "$(bed_pid "$1")"
+}
+
+# mir SCRIPT: Python with ask(DOCUMENT), on(NAME), off(PROBES), values(PROBE).
+mir() {
+	timeout 100 /usr/bin/python3 -c '
+import subprocess, sys, time, xml.etree.ElementTree as ET
+p = subprocess.Popen(["evspace", "mir", "-", "--run", sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+said = open("said", "ab")
+def ask(text):
+    p.stdin.write(text.encode()); p.stdin.flush()
+    line = p.stdout.readline()
+    said.write(line)
+    return ET.fromstring(line)
+def define(name, active="true"):
+    return ask("<instrreq activated=\"%s\" flush=\"true\"><codeRegion from=\"function:%s\"/><metric name=\"CALLS\"/><metric name=\"WC_TIME\"/><measuring><aggregate function=\"SUM\"/></measuring></instrreq>" % (active, name))
+def ctrl(action, *probes):
+    return ask("<ctrlreq action=\"%s\">%s</ctrlreq>" % (action, "".join("<probe id=\"%s\"/>" % one for one in probes)))
+def values(probe):
+    return [float(m.get("value")) for m in ctrl("VALUE", probe).iter("measurement") if m.get("value") is not None]
+'"$2" "$1"
+}
+
+# Of all that is between two looks, both ranks have taken the same steps, but for the one they are in.
+counts_are_exact() {
+	mir hooked '
+names = ["step", "once", "thrice", "deep", "grows", "outer", "within"]
+probes = {name: define(name, "false").get("id") for name in names}
+assert ctrl("ACTIVATE", *probes.values()).tag == "measurement"
+while values(probes["step"])[0] < 100: pass
+assert ctrl("DEACTIVATE", *probes.values()).tag == "measurement"
+calls = {name: values(probes[name]) for name in names}
+steps = calls["step"][0]
+print(calls)
+for name, times in (("once", 1), ("thrice", 3), ("grows", 1), ("outer", 1), ("within", 2)):
+    assert abs(calls[name][0] - times * steps) <= 2 * times * 2, (name, calls)
+# step, and seven of deep, are as deep as regions go
+assert abs(calls["deep"][0] - 7 * steps) <= 7 * 4, calls
+assert calls["step"][1] >= calls["once"][1] >= calls["thrice"][1] > 0, calls
+'
+}
+
+# Off: nothing of it is recorded any more; on again: it is. One is switched while another one is measured.
+one_by_one() {
+	mir hooked '
+leaf, once = define("leaf").get("id"), define("once").get("id")
+while values(leaf)[0] < 40: pass
+assert ctrl("DEACTIVATE", leaf).tag == "measurement"
+before, steps = values(leaf)[0], values(once)[0]
+while values(once)[0] < steps + 40: pass
+assert values(leaf)[0] == before
+assert ctrl("ACTIVATE", leaf).tag == "measurement"
+while values(leaf)[0] < before + 40: pass
+assert ctrl("REMOVE", once, leaf).tag == "measurement"
+'
+}
+
+# What longjmp leaves takes the place of nothing else.
+left_ones_are_forgotten() {
+	mir hooked '
+jumps, grows = define("jumps").get("id"), define("grows").get("id")
+while sum(values(grows)[:1]) < 60: pass
+assert sum(values(jumps)) == 0, values(jumps)
+'
+}
+
+what_is_none_is_told() {
+	mir hooked '
+for name in ("nobody", "once_more"):
+    e = define(name)
+    assert e.tag == "errors" and "no process has a function" in e[0].text, ET.tostring(e)
+e = define("a" * 56)
+assert e.tag == "errors" and "at most 55 bytes" in e[0].text
+e = ask("<instrreq><codeRegion from=\"function:leaf\"/><metric name=\"NET_SEND\"/></instrreq>")
+assert e.tag == "errors" and "WC_TIME and CALLS are" in e[0].text
+e = ask("<instrreq><codeRegion from=\"function:\"/><metric name=\"CALLS\"/></instrreq>")
+assert e.tag == "errors"
+'
+}
+
+answers_are_valid() {
+	local line n=0
+
+	while read -r line && [ $((n += 1)) -lt 60 ]; do
+		xmllint --nonet --noout --schema "$schema" - <<<"$line" 2>xmllint.err || { cat xmllint.err; return 1; }
+	done <said
+	[ "$n" -gt 20 ]
+}
+
+# Who observes may not have a program do more; agents log who has.
+it_is_a_command() {
+	grep -q 'audit: .* have functions be regions in run "\?hooked' "$bed_dir/agent.err" &&
+		grep -q 'audit: .* have functions be none any more in run "\?hooked' "$bed_dir/agent.err" || { cat "$bed_dir/agent.err"; return 1; }
+}
+
+hooked_begins hooked || exit 99
+tap_case "functions are measured as often as they were called" counts_are_exact
+tap_case "each is switched on and off alone" one_by_one
+tap_case "functions that are left by longjmp are forgotten" left_ones_are_forgotten
+tap_case "what is no function that can be switched is told" what_is_none_is_told
+tap_case "answers are valid by the schema" answers_are_valid
+tap_case "it is a command, which agents log" it_is_a_command
+hooked_ends hooked
+tap_done
