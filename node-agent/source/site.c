@@ -191,7 +191,7 @@ static struct code *code_find(struct sites *sites, const struct segment_module *
 /* ---- functions ---- */
 
 /* What a guarded call looks for. */
-struct search {
+struct function_search {
 	struct sites *sites;
 	const struct segment_module *module;
 	const char *name;
@@ -200,7 +200,7 @@ struct search {
 
 static int search_answer(void *arg)
 {
-	struct search *s = arg;
+	struct function_search *s = arg;
 	const struct code *code = code_find(s->sites, s->module);
 	int n = code->dwfl ? dwfl_module_getsymtab(code->module) : 0;
 
@@ -219,7 +219,7 @@ static int search_answer(void *arg)
 
 uint64_t sites_function(struct sites *sites, const struct segment_module *module, const char *name)
 {
-	struct search s = {.sites = sites, .module = module, .name = name};
+	struct function_search s = {.sites = sites, .module = module, .name = name};
 	struct function *f;
 
 	if (module->build_id_bytes == 0 || !name[0] || strlen(name) >= sizeof(f->name))
