@@ -215,6 +215,15 @@ static void two_spans_in_a_row(void)
 	CU_ASSERT(usual_next(&u, 1, &bounds, &c) == 0);
 	CU_ASSERT(usual_next(&u, 1.1, &bounds, &c) == -1);
 	CU_ASSERT(fabs(c.now - 1.05) < 1e-12 && fabs(c.before - 2) < 0.02);
+	/* what is usual is not widened by one span alone */
+	CU_ASSERT(usual_next(&u, 1, &bounds, &c) == 0 && usual_next(&u, 1, &bounds, &c) == 0);
+	for (unsigned i = 0; i < 20; i++)
+		CU_ASSERT(usual_next(&u, i == 17 ? 0 : 1, &bounds, &c) == 0);
+	CU_ASSERT(usual_next(&u, 1.6, &bounds, &c) == 0);
+	CU_ASSERT(usual_next(&u, 1.6, &bounds, &c) == 1);
+	for (unsigned i = 0; i < 20; i++)
+		CU_ASSERT(usual_next(&u, 1.6, &bounds, &c) == 0);
+	CU_ASSERT(usual_next(&u, 1, &bounds, &c) == 0 && usual_next(&u, 1, &bounds, &c) == -1);
 	/* it is learned anew */
 	for (unsigned i = 0; i < 20; i++)
 		CU_ASSERT(usual_next(&u, 1, &bounds, &c) == 0);

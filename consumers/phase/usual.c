@@ -28,17 +28,38 @@ static void value_take(struct usual *u, double value)
 		u->n = 2 * USUAL_SPANS;
 }
 
+/* Mean, and squares of differences from it, of all but the one that is farthest from the mean of
+ * all: one span alone, as without a processor, is not usual. Returns how many. */
+static unsigned spread_of(const struct usual *u, double *mean, double *squares)
+{
+	double all = usual_mean(u);
+	unsigned n = kept(u), farthest = 0;
+
+	for (unsigned i = 1; i < n; i++)
+		if (fabs(u->value[i] - all) > fabs(u->value[farthest] - all))
+			farthest = i;
+	*mean = *squares = 0;
+	for (unsigned i = 0; i < n; i++)
+		*mean += i == farthest ? 0 : u->value[i] / (n - 1);
+	for (unsigned i = 0; i < n; i++)
+		*squares += i == farthest ? 0 : (u->value[i] - *mean) * (u->value[i] - *mean);
+	return n - 1;
+}
+
 /* On which side of what is usual is it, if so far that it counts? */
 static int side_of(const struct usual *u, double value, const struct usual_bounds *b,
 		   struct usual_change *change)
 {
-	double mean = usual_mean(u), squares = 0, away = fabs(value - mean);
+	double mean, squares, away;
+	unsigned n;
 
-	if (u->n < USUAL_LEAST || away <= b->least || away <= b->share * fabs(mean))
+	if (u->n < USUAL_LEAST)
 		return 0;
-	for (unsigned i = 0; i < kept(u); i++)
-		squares += (u->value[i] - mean) * (u->value[i] - mean);
-	*change = (struct usual_change){value, mean, student_unlike(value, mean, squares, kept(u))};
+	n = spread_of(u, &mean, &squares);
+	away = fabs(value - mean);
+	if (away <= b->least || away <= b->share * fabs(mean))
+		return 0;
+	*change = (struct usual_change){value, mean, student_unlike(value, mean, squares, n)};
 	if (change->unlikely >= b->unlikely)
 		return 0;
 	return value > mean ? 1 : -1;
