@@ -246,7 +246,7 @@ tests/fuzz/mirror_fuzz: tests/fuzz/mirror_fuzz.c node-agent/store/mirror.c \
 		node-agent/segment/segment-read.c node-agent/segment/segment-room.c \
 		node-agent/segment/segment.c node-agent/segment/segment-class.c \
 		node-agent/segment/segment-table.c node-agent/segment/segment-timed.c \
-		node-agent/segment/segment-map.c node-agent/segment/segment-told.c \
+		node-agent/segment/segment-function.c node-agent/segment/segment-map.c node-agent/segment/segment-told.c \
 		node-agent/store/proc.c $(data_sources) $(libpathmap_la_SOURCES)
 	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
 
@@ -265,7 +265,7 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/segment/segment-file.c \
 		node-agent/segment/segment-table.c node-agent/segment/segment-mark.c \
 		node-agent/segment/segment-read.c \
-		node-agent/segment/segment-map.c node-agent/segment/segment-told.c node-agent/source/row-tell.c \
+		node-agent/segment/segment-function.c node-agent/segment/segment-map.c node-agent/segment/segment-told.c node-agent/source/row-tell.c \
 		node-agent/segment/segment-room.c node-agent/segment/segment-timed.c node-agent/segment/segment-trial.c \
 		node-agent/segment/segment.c node-agent/store/shelf.c node-agent/source/source.c \
 		node-agent/source/source-host.c node-agent/store/store-segment.c \
