@@ -18,7 +18,7 @@ by_readelf() {
 		/^ *<[0-9a-f]+><[0-9a-f]+>: Abbrev/ { split($1, at, /[<>]+/); now = at[3]; tag[now] = $NF; next }
 		/DW_AT_name/ { sub(/.*: /, ""); sub(/[ \t]+$/, ""); name[now] = $0; next }
 		/DW_AT_decl_line/ { line[now] = $NF; next }
-		/DW_AT_low_pc/ { code[now] = 1; next }
+		/DW_AT_(low_pc|ranges)/ { code[now] = 1; next }
 		/DW_AT_(abstract_origin|specification)/ { match($0, /<0x[0-9a-f]+>/); of[now] = substr($0, RSTART + 3, RLENGTH - 4); next }
 		END {
 			for (i in tag) {
@@ -74,6 +74,37 @@ a_program_by_hand() {
 		[ "$(grep -o 'id="[0-9a-f]*-8"' answer)" = "$(grep -o 'id="[0-9a-f]*-8"' before)" ]
 }
 
+# Split into a hot and a cold part, a function has no first address; send() and wait() are the C library's.
+split_and_like_mpi() {
+	cat >parts.c <<-'EOF'
+		#include <stdlib.h>
+		#include <sys/socket.h>
+		#include <sys/wait.h>
+
+		__attribute__((cold, noinline)) static void complain(void)
+		{
+			send(2, "no", 2, 0);
+			wait(NULL);
+		}
+
+		__attribute__((noinline)) int work(int n)
+		{
+			if (n > 7) {
+				complain();
+				abort();
+			}
+			return n + 1;
+		}
+
+		int main(int argc, char **argv)
+		{
+			return argv[0] ? work(argc) : 0;
+		}
+	EOF
+	gcc -g -O2 -o parts parts.c && readelf -wi parts | grep -q DW_AT_ranges && same_as_readelf "$tap_dir/parts" 3 &&
+		grep -q '^work 11$' ours && [ -z "$(named call)" ]
+}
+
 # The compiler may have left nothing of a small one.
 same_as_ctags() {
 	sir "$top_builddir/tests/apps/windtunnel" && { named subprogram && named inlined; } | cut -d' ' -f1 | sort -u >ours &&
@@ -112,6 +143,7 @@ damaged_ones_end() {
 }
 
 tap_case "functions, inlined ones and calls of MPI of a program, and ids that stay" a_program_by_hand
+tap_case "functions in parts; those of the C library are no calls of MPI" split_and_like_mpi
 tap_case "the functions of a program in C are those that readelf has" same_as_readelf "$top_builddir/tests/apps/windtunnel" 20
 if [ -x "$top_builddir/tests/apps/fcalls" ]; then
 	tap_case "those of one in Fortran, too" same_as_readelf "$top_builddir/tests/apps/fcalls" 2

@@ -221,6 +221,7 @@ archives_are_runs() {
 	both=$(sed -n 's/.*"of":"execution","normalise":"volume".*"value":\([0-9.]*\).*/\1/p' said)
 	once=$(evspace phase --from told --json | sed -n 's/.*"of":"execution","normalise":"volume".*"value":\([0-9.]*\).*/\1/p')
 	awk -v a="$both" -v b="$once" 'BEGIN { exit !(a > 0 && (a / b - 2) ^ 2 < 1e-12) }' || { echo "$both is not twice $once" && return 1; }
+	evspace phase --from told --select '/**/rank[01]/**' --json >said && has '"processes":2' || return
 	tap_says 2 'none: No such file' evspace phase --from told --from none
 }
 

@@ -20,6 +20,9 @@
 #define DEADLINE_MS 2000u
 #define TUPLES_MOST 1000u
 
+/* How often it asks for the newest, while it is overwritten meanwhile. */
+#define NEWEST_TRIES 100
+
 /* How often it looks for tuples that are yet to come. */
 #define LOOK_NS 50000000
 
@@ -227,12 +230,16 @@ static int element_find(struct element_elsewhere *w)
 static int element_again(struct element_elsewhere *w, const Evspace__ElementTuples **found)
 {
 	const Evspace__Status *host;
+	char text[512];
 
 	for (size_t i = 0; (host = host_at(w, i)); i++) {
 		if (!host_wanted(w, host))
 			continue;
-		if (host->why)
-			return elsewhere_fail(w, EXIT_NO_CONNECTION, host->text);
+		if (host->why) {
+			snprintf(text, sizeof(text), "%s has not answered: %.200s", host->node,
+				 host->text);
+			return elsewhere_fail(w, EXIT_NO_CONNECTION, text);
+		}
 		for (size_t k = 0; k < host->n_elements_of_programs; k++) {
 			const Evspace__ElementTuples *m = host->elements_of_programs[k];
 
@@ -285,6 +292,7 @@ static int tuples_take(struct element_elsewhere *w)
 	uint64_t waited_since = clock_mono_ns();
 	const Evspace__ElementTuples *m;
 	bool once = asked->waits || asked->newest;
+	unsigned tries = 0;
 
 	for (;;) {
 		if (elsewhere_ask(w, w->run, w->next, once ? 1 : TUPLES_MOST) ||
@@ -295,6 +303,11 @@ static int tuples_take(struct element_elsewhere *w)
 			waited_since = clock_mono_ns();
 			if (once || (!asked->follow && w->next >= w->end))
 				return 0;
+			continue;
+		}
+		/* it was overwritten before it was read */
+		if (asked->newest && m->written > 0 && ++tries < NEWEST_TRIES) {
+			w->next = m->written - 1;
 			continue;
 		}
 		if (asked->newest)

@@ -191,14 +191,15 @@ static void control_begin(struct errand *e, struct probes *probes)
 {
 	struct mir_request *r = e->request;
 
-	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct probe *p = probe_named(e, probes, i);
+	/* as many as there are, and then faults end it */
+	for (size_t i = 0; i < r->n_probes && r->n_faults < REQUEST_FAULTS; i++) {
+		struct probe *p = probe_named(e, probes, i);
 
-		for (size_t k = 0; k < i && p; k++)
-			if (probe_find(probes, r->probes[k].text) == p)
-				request_complain(r, &r->probes[i].place,
-						 "probe \"%s\" is here twice; leave one out",
-						 p->id);
+		if (p && p->named_by == e->number)
+			request_complain(r, &r->probes[i].place,
+					 "probe \"%s\" is here twice; leave one out", p->id);
+		else if (p)
+			p->named_by = e->number;
 	}
 	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
 		probe_act(probes, probe_named(e, probes, i), e);
@@ -345,7 +346,7 @@ static void control_end(struct errand *e, struct probes *probes, const struct so
 	struct probe **some = memory_new(r->n_probes, sizeof(struct probe *));
 
 	failures_tell(e, probes);
-	for (size_t i = 0; i < r->n_probes; i++)
+	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
 		some[i] = probe_named(e, probes, i);
 	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++) {
 		if (r->action == MIR_RESET)

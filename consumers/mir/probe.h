@@ -65,6 +65,7 @@ struct probe {
 	bool flushed, wanted, active;
 	uint64_t begins_ns; /* since when it is to be active, and is not yet; 0: it is not to be */
 	unsigned errand;    /* that has it begin, by its number */
+	unsigned named_by;  /* the last control request that names it, by the same */
 	char *why;	    /* it could not begin; NULL: it could */
 	uint64_t again_ns;  /* when to try that again; 0: never */
 	struct {

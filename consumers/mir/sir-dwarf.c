@@ -7,6 +7,7 @@
 #include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "consumers/code/code.h"
 #include "pathmap/base/memory.h"
@@ -77,6 +78,7 @@ static void call_write(struct sir *s, Dwarf_Die *unit, Dwarf_Die *die)
 	const char *name = NULL;
 	Dwarf_Addr at = 0;
 	Dwarf_Die origin;
+	uint16_t op;
 
 	for (unsigned i = 0; i < 2 && !name; i++)
 		if (dwarf_attr(die, origins[i], &attribute) &&
@@ -85,7 +87,9 @@ static void call_write(struct sir *s, Dwarf_Die *unit, Dwarf_Die *die)
 	for (unsigned i = 0; i < 2 && at == 0; i++)
 		if (dwarf_attr(die, returns[i], &attribute))
 			(void)dwarf_formaddr(&attribute, &at);
-	if (!name || at == 0 || op_find(name) == 0 || op_channel(op_find(name)) < 0)
+	op = name ? op_find(name) : 0;
+	/* whole: "send" is the C library's */
+	if (at == 0 || op == 0 || op_channel(op) < 0 || strcasecmp(op_name(op), name) != 0)
 		return;
 	/* the call is before where it returns to */
 	region_begin(s, "call", name, NULL, address_line(unit, at - 1), address_line(unit, at - 1));
@@ -101,7 +105,8 @@ static void function_write(struct sir *s, Dwarf_Die *unit, Dwarf_Die *die, unsig
 
 	(void)dwarf_decl_line(die, &line);
 	/* it is only declared here, or the compiler's own */
-	if (!name || !dwarf_hasattr(die, DW_AT_low_pc) || line == 0)
+	if (!name || line == 0 ||
+	    !(dwarf_hasattr(die, DW_AT_low_pc) || dwarf_hasattr(die, DW_AT_ranges)))
 		return;
 	s->functions++;
 	region_begin(s, "subprogram", name, source, line, last_line(s, die, source, line));

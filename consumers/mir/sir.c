@@ -45,7 +45,8 @@ bool sir_is_below(const char *path, const char *folder)
 	char *real = realpath(path, NULL);
 	char *base = folder && *folder ? realpath(folder, NULL) : NULL;
 	size_t n = base ? strlen(base) : 0;
-	bool below = !folder || (real && base && strncmp(real, base, n) == 0 && real[n] == '/');
+	bool below = !folder ||
+		     (real && base && strncmp(real, base, n) == 0 && (n == 1 || real[n] == '/'));
 
 	free(real);
 	free(base);

@@ -110,10 +110,14 @@ bool blocks_of_events_full(const struct block_making *m)
 	return m->n >= CHANGES_MOST;
 }
 
-static int events_take(struct block_making *m, const char *folder, struct error *e)
+static int events_take(struct block_making *m, const char *folder, const struct evspace_options *of,
+		       struct error *e)
 {
 	char *address = memory_format(CLIENT_REPLAY "%s", folder);
-	const struct evspace_options look = {.connect = address, .view = "events"};
+	const struct evspace_options look = {.connect = address,
+					     .view = "events",
+					     .select = of->select,
+					     .n_select = of->n_select};
 	enum evspace_failure failure;
 	struct evspace_client *client = evspace_open(&look, &failure, e->text, sizeof(e->text));
 	struct evspace_event ev;
@@ -302,7 +306,7 @@ int blocks_of_events_end(struct block_making *m, struct entries *entries, const 
 }
 
 int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
-		     struct block_sites *sites, struct error *e)
+		     const struct evspace_options *of, struct block_sites *sites, struct error *e)
 {
 	struct block_making *m = blocks_of_events_new();
 	int failed = 0;
@@ -310,7 +314,7 @@ int blocks_of_events(struct entries *entries, const char *const *folders, unsign
 	*entries = (struct entries){.name = folders[0]};
 	for (unsigned i = 0; i < n && !failed; i++) {
 		m->run = (uint16_t)i;
-		failed = events_take(m, folders[i], e);
+		failed = events_take(m, folders[i], of, e);
 	}
 	if (!failed)
 		failed = blocks_of_events_end(m, entries, folders[0], sites, e);

@@ -23,10 +23,11 @@ struct block_sites {
 /** Most archives. */
 #define BLOCKS_OF_EVENTS_RUNS 64u
 
-/** Make the entries of the @n archives in @folders, one run behind the other; the first name must
- * outlive them: times in ns since the first of the run. Returns 0, or -1 with @e. */
+/** Make the entries of the @n archives in @folders, one run behind the other, of the elements that
+ * @of selects; the first name must outlive them: times in ns since the first of the run. Returns 0,
+ * or -1 with @e. */
 int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
-		     struct block_sites *sites, struct error *e);
+		     const struct evspace_options *of, struct block_sites *sites, struct error *e);
 /** The same of events as they come. */
 struct block_making;
 

@@ -129,7 +129,7 @@ void phase_clumps_print(const struct phase *p, struct execution *x)
 				   stdout);
 		else
 			printf("most processes are in %s for %.3g of the time (by chance: "
-			       "%.1g)\n",
+			       "%.3g)\n",
 			       text, found[i].share, found[i].chance);
 	}
 }

@@ -316,7 +316,8 @@ static int entries_take(struct phase *p, struct entries *in, struct error *e)
 	if (p->making)
 		return blocks_of_events_end(p->making, in, "the run", &p->sites, e);
 	if (p->n_from > 0)
-		return blocks_of_events(in, p->from, p->n_from, &p->sites, e);
+		return blocks_of_events(in, p->from, p->n_from, &p->follow.common.look, &p->sites,
+					e);
 	return entries_open(in, p->file, e);
 }
 

@@ -18,6 +18,9 @@
 /** Most threads of a process that are looked at. */
 #define THREADS_MOST 256u
 
+/** The kernel's figure of a thread that runs may be so far behind: a tick, and the time to read. */
+#define BEHIND_NS 10000000u
+
 /* The kernel's numbers of the threads that have one in names. */
 struct usage_tids {
 	const struct segment *segment;
@@ -106,6 +109,23 @@ static void thread_add(const struct usage_tids *tids, int pid, int tid, Evspace_
 	free(status);
 }
 
+/* What ran in threads that have ended, or were too many to be read: the process's own clock has it
+ * all. Of @n that are there the kernel may have said less than they have run. */
+static void ended_add(int pid, unsigned n, Evspace__Process *p)
+{
+	clockid_t clock;
+	struct timespec t;
+	uint64_t all, ran = 0;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
+		return;
+	all = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	for (size_t i = 0; i < p->n_used; i++)
+		ran += p->used[i]->ran_ns;
+	if (all > ran + (uint64_t)n * BEHIND_NS)
+		used_of(p, USAGE_OTHERS)->ran_ns += all - ran;
+}
+
 static uint64_t kibibytes(const char *status, const char *key)
 {
 	int n = proc_number(status, key, 1);
@@ -139,6 +159,7 @@ bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *le
 	*left -= n;
 	if (tasks)
 		closedir(tasks);
+	ended_add(s->pid, n, p);
 	status = proc_read(s->pid, "status");
 	if (status) {
 		p->anonymous_bytes = kibibytes(status, "\nRssAnon:");
