@@ -49,6 +49,7 @@ stages_say_the_same() {
 	done
 	evspace colop --run whole --backlog --json 2>/dev/null | sed -n "$of_class" >"$tap_dir/live"
 	evspace colop --from "$tap_dir/whole" --json 2>/dev/null | sed -n "$of_class" | cmp - "$tap_dir/live" && [ -s "$tap_dir/live" ] &&
+		tap_says 2 'archive ls: the words are one DIR' evspace archive ls &&
 		tap_says 2 'no view .nosuch' evspace view --from "$tap_dir/whole" --view nosuch
 }
 

@@ -220,9 +220,21 @@ static int keep(struct archive *a, const char *command)
 
 /* ---- the command ---- */
 
+static const char *const words[] = {"info", "ls", "check", "cut", "merge"};
+
+#define WORDS (sizeof(words) / sizeof(words[0]))
+
+/* No folder: "./ls" would be one. */
+static bool is_word(const char *text)
+{
+	for (size_t i = 0; i < WORDS; i++)
+		if (strcmp(words[i], text) == 0)
+			return true;
+	return false;
+}
+
 int archive_main(int argc, char **argv)
 {
-	static const char *const words[] = {"info", "ls", "check", "cut", "merge"};
 	static int (*const shows[])(const char *folder, bool json) = {archive_info, archive_ls,
 								      archive_check};
 	struct archive a = {.follow = {.command = "archive",
@@ -245,9 +257,9 @@ int archive_main(int argc, char **argv)
 	if (strcmp(common->words[0], "merge") == 0 && common->n_words > 1 && a.into)
 		return archive_merge(common->words + 1, (unsigned)common->n_words - 1, a.into);
 	a.folder = common->words[common->n_words - 1];
-	if (common->n_words == 1)
+	if (common->n_words == 1 && !is_word(a.folder))
 		return keep(&a, argv[0]);
-	word = options_word(argv[0], common->words[0], words, sizeof(words) / sizeof(words[0]));
+	word = options_word(argv[0], common->words[0], words, WORDS);
 	if (word >= 0 && word < 3 && common->n_words == 2)
 		return shows[word](a.folder, common->json);
 	if (word >= 0)
