@@ -87,7 +87,7 @@ int collect_hooks_case(const struct collect_case *c, struct error *e)
 	(void)e;
 	collect_pin(1);
 	on_fill();
-	evspace_hooks_watch(&page, no_record);
+	evspace_door_hooks(&page, no_record);
 	collect_report(c, NULL, pairs_measure(added, two_ns, collect_pairs()));
 	return 0;
 }

@@ -7,7 +7,7 @@
 #ifdef EVSPACE_PVM_WRAP
 
 /* A program that is linked statically may have hooks of its own, of gcc(1)'s names. */
-void evspace_hooks_watch(struct segment_functions *functions, hooks_record *record)
+void evspace_door_hooks(struct segment_functions *functions, hooks_record *record)
 {
 	(void)functions;
 	(void)record;
@@ -23,7 +23,7 @@ static hooks_record *_Atomic hooks_call;
 static __thread struct hook_open hooks_open[SEGMENT_REGIONS]
 	__attribute__((tls_model("initial-exec")));
 
-void evspace_hooks_watch(struct segment_functions *functions, hooks_record *record)
+void evspace_door_hooks(struct segment_functions *functions, hooks_record *record)
 {
 	atomic_store_explicit(&hooks_call, record, memory_order_release);
 	atomic_store_explicit(&hooks_page, functions, memory_order_release);

@@ -25,7 +25,7 @@ typedef void hooks_record(const char *name, size_t length, struct hook_open *ope
 			  int begin);
 
 /** There is a segment, with this page: have @record called for functions that are on. */
-void evspace_hooks_watch(struct segment_functions *functions, hooks_record *record)
+void evspace_door_hooks(struct segment_functions *functions, hooks_record *record)
 	__attribute__((visibility("default")));
 
 #endif

@@ -230,5 +230,5 @@ void user_begin(void)
 	__atomic_store_n(&evspace_calls_1.phase, user_phase, __ATOMIC_RELEASE);
 	__atomic_store_n(&evspace_calls_1.iteration, user_iteration, __ATOMIC_RELEASE);
 	__atomic_store_n(&evspace_calls_1.block, user_block, __ATOMIC_RELEASE);
-	evspace_hooks_watch(segment_functions_own(collect.segment), user_function);
+	evspace_door_hooks(segment_functions_own(collect.segment), user_function);
 }
