@@ -261,6 +261,35 @@ static void clocks_bound_what_is_said(void)
 	CU_ASSERT_EQUAL(f.untold, 0);
 }
 
+/* In whatever order its messages are matched. */
+static void a_call_for_many_waits_once(void)
+{
+	static const int64_t starts[][3] = {{400, 600, 500}, {600, 500, 400}};
+	const struct message_flow *const *all;
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct message_flows *flows = message_flows_new();
+		double waited = 0;
+
+		for (unsigned k = 0; k < 3; k++) {
+			const struct message_side sent = {.at.start_ns = starts[i][k],
+							  .at.end_ns = starts[i][k] + 10,
+							  .at.process = k + 1};
+			const struct message_side received = {.at.start_ns = 100,
+							      .at.end_ns = 620,
+							      .since_ns = 300,
+							      .waits = true};
+
+			message_flows_add(flows, 1, &sent, &received);
+		}
+		CU_ASSERT_EQUAL_FATAL(message_flows_all(flows, &all), 3);
+		for (unsigned k = 0; k < 3; k++)
+			waited += all[k]->waits[FLOW_LATE_SENDER].waited_ns;
+		CU_ASSERT_EQUAL(waited, 300);
+		message_flows_free(flows);
+	}
+}
+
 static CU_TestInfo message_cases[] = {
 	{"sides are matched, in whatever order they come", sides_are_matched},
 	{"holes are not papered over", holes_are_not_papered_over},
@@ -269,6 +298,7 @@ static CU_TestInfo message_cases[] = {
 	{"memory is bounded", memory_is_bounded},
 	{"waits are those of Scalasca", waits_are_those_of_scalasca},
 	{"clocks bound what is said", clocks_bound_what_is_said},
+	{"a call that waits for many messages waits once", a_call_for_many_waits_once},
 	CU_TEST_INFO_NULL,
 };
 
