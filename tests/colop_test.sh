@@ -40,6 +40,7 @@ chronic_is_found() {
 sentence_is_said() {
 	colop --run chronic && grep -q '^rank 2 is late in MPI_Barrier@world in .* of 25 operations (.*), by .*; costs .* of the run$' \
 		"$tap_dir/out" && grep -q '^MPI_Allreduce@world .* 32 B .* 25 ' "$tap_dir/out" &&
+		grep -q '^rank 2 is late in MPI_Allreduce@world of 32 B in ' "$tap_dir/out" &&
 		grep -q '^100 operations of all ranks$' "$tap_dir/err" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
@@ -171,6 +172,30 @@ waits_are_said() {
 		grep -q '^200 messages$' "$tap_dir/err" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
+# As long as the program itself has measured that it waited in calls that do, if less: it measures more than the calls.
+requests_are_found() {
+	timeout -k 5 60 evspace run --no-summary --run awaited -- mpirun -np 4 "$top_builddir/tests/apps/awaited" --times 60 --late 20000 \
+		>"$tap_dir/truth" || return
+	colop --run awaited --messages --json && grep -q '"type":"matched","messages":240,.*"unknown":0' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+	for rank in 0 2; do
+		flow $((rank + 1)) $rank MPI_Send MPI_Irecv && awk -v rank=$rank '
+			NR == FNR { if ($1 == rank && $2 ~ /Wait/) all += $3; next }
+			match($0, /"waited_ns":[0-9]*/) { said = said ? said : substr($0, RSTART + 12) + 0 }
+			END { exit !(said > 0.8 * all && said < 1.01 * all) }' "$tap_dir/truth" "$tap_dir/flow" ||
+			{ cat "$tap_dir/truth" "$tap_dir/flow"; return 1; }
+	done
+}
+
+# Only the last 20 of 70 calls that complete something are left: the others are counted, not taken for none.
+overwritten_waits_are_counted() {
+	timeout -k 5 60 evspace run --no-summary --run lapped --capacity wait=20 -- mpirun -np 2 "$top_builddir/tests/apps/awaited" --times 60 --late 100 \
+		>/dev/null && colop --run lapped --messages --json || return
+	unknown=$(sed -n 's/.*"type":"matched".*"unknown":\([0-9]*\).*/\1/p' "$tap_dir/out")
+	[ "${unknown:-0}" -gt 60 ] && [ "$unknown" -lt 110 ] || { cat "$tap_dir/out"; return 1; }
+	colop --run lapped --messages --least 0 && grep -q "^120 messages; $unknown receives untold: " "$tap_dir/err" &&
+		grep -q "of 120 messages, of which $unknown are untold (Late Sender: MPI_Send)" "$tap_dir/out" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
 # Without the first of one rank's events, of its messages nothing is said; of others all.
 holes_are_counted() {
 	colop --run pairs --messages --json --select '/*/*/rank[0,2-3]/*/*' &&
@@ -214,8 +239,15 @@ tap_case "sends are matched to receives" messages_are_matched
 tap_case "... late senders are found, in receives and in waits for them" late_senders_are_found
 tap_case "... and late receivers, of sends that wait" late_receivers_are_found
 tap_case "... and said in sentences" waits_are_said
+tap_case "... for requests as long as the program has waited, in each way to wait" requests_are_found
+tap_case "... receives whose waits were overwritten are counted" overwritten_waits_are_counted
 tap_case "... what lacks its other side is counted" holes_are_counted
 tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' evspace colop --messages --reduced
 tap_case "--check is an exit code" check_tells
+# What would do nothing is refused.
+for options in '--max-spread 5ms' '--watch --json' '--watch --show world#1' '--check --suggest' '--top 5 --json' '--top 5 --show world#1' \
+	'--least 1% --show world#1'; do
+	tap_case "$options: 2" tap_says 2 "${options%% *}" evspace colop $options
+done
 tap_case "a wrong bound: 2" tap_says 2 'max-spread' evspace colop --check --max-spread much
 tap_done

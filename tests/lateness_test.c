@@ -122,6 +122,37 @@ static void late_once_is_found(void)
 	lateness_free(l);
 }
 
+/* Two threads of each process meet on communicators of their own, beside each other: the process
+ * has waited once. */
+static void threads_wait_once(void)
+{
+	struct plant p = {0};
+	struct lateness *l = lateness_new(0.99, take, &p);
+	const struct lateness_class *const *classes;
+	double waited = 0;
+
+	/* the second thread's operations are told after those of the first */
+	for (uint32_t i = 0; i < 20; i++) {
+		int64_t now = 1000 + 100 * (i % 10);
+		struct arrival arrivals[] = {
+			{.start_ns = now, .end_ns = now + 80, .process = 0, .place = 0},
+			{.start_ns = now + 60, .end_ns = now + 80, .process = 1, .place = 1}};
+		struct meeting m = {.key = {1 + i / 10, i % 10, 2, -1},
+				    .op = op_find("MPI_Allreduce"),
+				    .n = 2,
+				    .arrivals = arrivals};
+
+		arrivals[0].op = arrivals[1].op = m.op;
+		lateness_add(l, &m);
+	}
+	CU_ASSERT_EQUAL_FATAL(lateness_classes(l, &classes), 2);
+	for (unsigned i = 0; i < 2; i++)
+		waited += classes[i]->waited_ns;
+	CU_ASSERT_EQUAL(waited, 600);
+	CU_ASSERT(lateness_share(l, waited) < 0.5);
+	lateness_free(l);
+}
+
 static void late_often_is_found(void)
 {
 	struct plant p = {.seed = 2,
@@ -359,6 +390,7 @@ int main(void)
 		{"who is late once is found, and by how much", late_once_is_found},
 		{"who is late often is found, with its share, and what it costs",
 		 late_often_is_found},
+		{"threads of a process wait once", threads_wait_once},
 		{"communicators that come and go are one class", communicators_come_and_go},
 		{"those that stay are their own", communicators_grow_up},
 		{"shares are of what a rank was in", grids_have_rows},

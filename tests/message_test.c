@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "consumers/analysis/message-flow.h"
+#include "consumers/analysis/message-wait.h"
+#include "consumers/analysis/overlap.h"
 
 #define RANKS	 5
 #define MESSAGES 2000u
@@ -290,6 +292,113 @@ static void a_call_for_many_waits_once(void)
 	}
 }
 
+/* ---- calls of waits ---- */
+
+#define THREADS 3u
+#define CALLS	3000u
+
+/* A message knows by its call site when it should have been waited for since. */
+struct told {
+	uint64_t n, waits, wrong;
+};
+
+static void take_waited(void *arg, uint32_t comm, const struct message_side *sent,
+			const struct message_side *received)
+{
+	struct told *t = arg;
+
+	(void)sent;
+	t->n++;
+	t->waits += received->waits;
+	t->wrong += comm != 1 || (received->waits && received->since_ns != received->at.site);
+}
+
+/* Calls and what they complete, two each, come in whatever order, waves apart; of the first
+ * @overwritten calls of each thread nothing comes. */
+static struct told waits_run(uint64_t seed, size_t most_calls, size_t most, uint32_t overwritten)
+{
+	struct told told = {0};
+	struct message_waits *w = message_waits_new(most_calls, most, take_waited, &told);
+	uint32_t calls[THREADS] = {0}, ends[THREADS] = {0};
+	uint64_t untold;
+
+	for (uint32_t left = 2 * THREADS * CALLS, turn = 0; left > 0;) {
+		uint32_t thread = (uint32_t)random_below(&seed, THREADS);
+		bool call = random_below(&seed, 2);
+		uint32_t k = call ? calls[thread] : ends[thread];
+		int64_t start = 10000 * (int64_t)k + 1000, end = start + 5000;
+
+		/* up to 1,000 calls apart */
+		if (k == CALLS || k > 1000 + (call ? ends : calls)[thread])
+			continue;
+		left--;
+		(call ? calls : ends)[thread]++;
+		if (++turn % 500 == 0)
+			message_waits_turn(w);
+		if (call && k >= overwritten)
+			message_waits_call(w, thread, start, end);
+		for (unsigned i = 0; i < 2 && !call; i++) {
+			const struct message_side sent = {.at.start_ns = end - 100};
+			/* what is received later than the call began waits from then on */
+			const struct message_side received = {
+				.at = {.start_ns = start - 500 + 700 * i,
+				       .end_ns = end,
+				       .site = (uint32_t)(start + (i ? 200 : 0))},
+				.since_ns = start - 500 + 700 * i,
+				.later = true,
+				.thread = thread};
+
+			message_waits_add(w, 1, &sent, &received);
+		}
+	}
+	message_waits_end(w);
+	untold = message_waits_unknown(w);
+	CU_ASSERT_EQUAL(told.n, 2 * THREADS * CALLS);
+	CU_ASSERT_EQUAL(told.waits + untold, told.n);
+	CU_ASSERT_EQUAL(told.wrong, 0);
+	message_waits_free(w);
+	return told;
+}
+
+static void calls_are_found_waves_apart(void)
+{
+	for (uint64_t seed = 1; seed < 10; seed++)
+		CU_ASSERT_EQUAL(waits_run(seed, 100000, 10000, 0).waits, 2 * THREADS * CALLS);
+}
+
+static void receives_without_their_call_are_untold(void)
+{
+	struct told told = waits_run(20, 100000, 10000, CALLS / 3);
+
+	CU_ASSERT_EQUAL(told.waits, 2 * THREADS * (CALLS - CALLS / 3));
+	/* too many to remember: some are told, none wrong */
+	told = waits_run(21, 300, 200, 0);
+	CU_ASSERT(told.waits > 0 && told.waits < told.n);
+}
+
+/* In random order, against a bitmap. */
+static void times_count_once(void)
+{
+	static bool counted[3][1000];
+	struct overlaps *o = overlaps_new(1000);
+	uint64_t seed = 5;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		uint32_t process = (uint32_t)random_below(&seed, 3);
+		int64_t from = (int64_t)random_below(&seed, 1000);
+		int64_t to = from + (int64_t)random_below(&seed, 20), fresh = 0;
+
+		to = to < 1000 ? to : 1000;
+		for (int64_t k = from; k < to; k++) {
+			fresh += !counted[process][k];
+			counted[process][k] = true;
+		}
+		CU_ASSERT_EQUAL(overlaps_add(o, process, from, to), fresh);
+	}
+	CU_ASSERT_EQUAL(overlaps_add(o, 0, 50, 40), 0);
+	overlaps_free(o);
+}
+
 static CU_TestInfo message_cases[] = {
 	{"sides are matched, in whatever order they come", sides_are_matched},
 	{"holes are not papered over", holes_are_not_papered_over},
@@ -299,6 +408,9 @@ static CU_TestInfo message_cases[] = {
 	{"waits are those of Scalasca", waits_are_those_of_scalasca},
 	{"clocks bound what is said", clocks_bound_what_is_said},
 	{"a call that waits for many messages waits once", a_call_for_many_waits_once},
+	{"calls that wait are found, waves apart", calls_are_found_waves_apart},
+	{"receives whose call was overwritten are untold", receives_without_their_call_are_untold},
+	{"times count once, in whatever order", times_count_once},
 	CU_TEST_INFO_NULL,
 };
 

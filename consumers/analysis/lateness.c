@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "consumers/analysis/class-form.h"
+#include "consumers/analysis/overlap.h"
 #include "consumers/analysis/tail.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
@@ -20,6 +21,9 @@
 
 /* A process's number is below this. */
 #define PROCESSES_MOST (1u << 22)
+
+/* Most waits that are remembered: 16 MB. */
+#define WAITS_MOST (1u << 20)
 
 struct class_key {
 	uint32_t comm, site; /* comm 0: those of a form on any other communicator, of so many */
@@ -62,7 +66,8 @@ struct lateness {
 	size_t n_ended, processes;
 	int64_t from_ns, to_ns;
 	uint64_t left_out;
-	struct wait *waits; /* of the meeting at hand */
+	struct overlaps *counted; /* the time that each process has waited */
+	struct wait *waits;	  /* of the meeting at hand */
 	size_t n_waits;
 };
 
@@ -76,6 +81,7 @@ struct lateness *lateness_new(double confidence, lateness_take *take, void *arg)
 	l->held = memory_new(HELD_MOST, sizeof(*l->held));
 	l->held_of = memory_new(HELD_MOST, sizeof(*l->held_of));
 	l->list = memory_new(CLASSES_MOST, sizeof(*l->list));
+	l->counted = overlaps_new(WAITS_MOST);
 	return l;
 }
 
@@ -101,6 +107,7 @@ void lateness_free(struct lateness *l)
 	free(l->held_of);
 	free(l->list);
 	free(l->ended_ns);
+	overlaps_free(l->counted);
 	free(l->waits);
 	free(l);
 }
@@ -364,6 +371,7 @@ void lateness_add(struct lateness *l, const struct meeting *m)
 		l->n_waits = m->n;
 	}
 	all = wait_find(m, l->waits);
+	wait_once(m, l->waits, &all, l->counted);
 	add_class(l, &c->sums, &sum.meet, &all);
 	class_grow(c);
 	add_between(l, &c->sums, m);

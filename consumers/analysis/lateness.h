@@ -24,7 +24,7 @@ struct lateness_class {
 	uint32_t most_number;	       /* of that meeting, */
 	uint32_t most_process;	       /* and who came last */
 	double inside_ns;	       /* from the last start to the last end */
-	double waited_ns;	       /* by all members */
+	double waited_ns;	       /* by all members, threads of one beside each other once */
 	double between_ns, busiest_ns; /* since the collective before: of the mean member, and
 					* of the one that took longest */
 };

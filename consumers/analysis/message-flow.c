@@ -4,32 +4,23 @@
 
 #include <stdlib.h>
 
+#include "consumers/analysis/overlap.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
-/* Most flows (20 MB), processes in them, and calls that are remembered (6 MB). */
+/* Most flows (20 MB), processes in them, and waits that are remembered (16 MB). */
 #define FLOWS_MOST     (1u << 16)
 #define PROCESSES_MOST (1u << 22)
-#define CALLS_MOST     (1u << 16)
+#define WAITS_MOST     (1u << 20)
 
 struct flow_row {
 	struct message_flow flow;
 	UT_hash_handle hh;
 };
 
-/* A call that waits, for one message or more: up to when its time is counted. */
-struct flow_call {
-	struct flow_call_key {
-		int64_t since_ns;
-		uint64_t process;
-	} key;
-	int64_t until_ns;
-	UT_hash_handle hh;
-};
-
 struct message_flows {
 	struct flow_row *rows;
-	struct flow_call *calls; /* the oldest first */
+	struct overlaps *counted; /* the time that each process has waited */
 	const struct message_flow **list;
 	size_t n;
 	bool *seen; /* by process */
@@ -48,26 +39,22 @@ struct message_flows *message_flows_new(void)
 	struct message_flows *f = memory_new(1, sizeof(*f));
 
 	f->list = memory_new(FLOWS_MOST, sizeof(*f->list));
+	f->counted = overlaps_new(WAITS_MOST);
 	return f;
 }
 
 void message_flows_free(struct message_flows *f)
 {
-	struct flow_call *call, *next_call;
 	struct flow_row *row, *next;
 
 	if (!f)
 		return;
-	HASH_ITER(hh, f->calls, call, next_call)
-	{
-		HASH_DEL(f->calls, call);
-		free(call);
-	}
 	HASH_ITER(hh, f->rows, row, next)
 	{
 		HASH_DEL(f->rows, row);
 		free(row);
 	}
+	overlaps_free(f->counted);
 	free(f->list);
 	free(f->seen);
 	free(f);
@@ -80,57 +67,30 @@ static int64_t least(int64_t a, int64_t b)
 
 /* ---- one message ---- */
 
-/* Waits of less than clocks can tell are none. */
-static void add_wait(struct message_flow *flow, enum flow_kind kind, double ns, double off)
+/* @process has waited so long, of which counts what other waits of it have not: a call may wait for
+ * several messages, and threads wait beside each other. Less than clocks can tell is none. */
+static void add_wait(struct message_flows *f, struct flow_waits *w, uint32_t process,
+		     int64_t from_ns, int64_t until_ns, double off)
 {
-	struct flow_waits *w = &flow->waits[kind];
+	double ns = (double)overlaps_add(f->counted, process, from_ns, until_ns);
 
-	if (ns <= off) {
-		flow->untold += ns > -off;
+	if (ns == 0)
 		return;
-	}
 	w->times++;
 	w->waited_ns += ns;
 	w->most_ns = ns > w->most_ns ? ns : w->most_ns;
 	w->error_ns += off;
 }
 
-/* The time of a call that waits for several messages counts once. Returns from when on it is still
- * to be counted, and remembers that it is up to @until_ns. */
-static int64_t call_count(struct message_flows *f, uint32_t process, int64_t since_ns,
-			  int64_t until_ns)
+static void judge_wait(struct message_flows *f, struct message_flow *flow, enum flow_kind kind,
+		       uint32_t process, int64_t from_ns, int64_t until_ns, double off)
 {
-	const struct flow_call_key key = {since_ns, process};
-	struct flow_call *call;
-	int64_t from_ns = since_ns;
+	double ns = (double)(until_ns - from_ns);
 
-	HASH_FIND(hh, f->calls, &key, sizeof(key), call);
-	if (call) {
-		from_ns = call->until_ns;
-		call->until_ns = until_ns > from_ns ? until_ns : from_ns;
-		return from_ns;
-	}
-	if (HASH_COUNT(f->calls) == CALLS_MOST) {
-		call = f->calls;
-		HASH_DEL(f->calls, call);
-	} else {
-		call = memory_new(1, sizeof(*call));
-	}
-	call->key = key;
-	call->until_ns = until_ns > since_ns ? until_ns : since_ns;
-	HASH_ADD(hh, f->calls, key, sizeof(call->key), call);
-	return from_ns;
-}
-
-static void judge_sender(struct message_flows *f, struct message_flow *flow,
-			 const struct message_side *sent, const struct message_side *received)
-{
-	const struct arrival *s = &sent->at, *r = &received->at;
-	int64_t until_ns = least(s->start_ns, r->end_ns);
-	int64_t from_ns = call_count(f, r->process, received->since_ns, until_ns);
-
-	if (from_ns == received->since_ns || until_ns > from_ns)
-		add_wait(flow, FLOW_LATE_SENDER, (double)(until_ns - from_ns), arrival_bound(s, r));
+	if (ns > off)
+		add_wait(f, &flow->waits[kind], process, from_ns, until_ns, off);
+	else
+		flow->untold += ns > -off;
 }
 
 static void judge(struct message_flows *f, struct message_flow *flow,
@@ -139,11 +99,13 @@ static void judge(struct message_flows *f, struct message_flow *flow,
 	const struct arrival *s = &sent->at, *r = &received->at;
 	double off = arrival_bound(s, r);
 
+	flow->unknown += received->later && !received->waits;
 	if (received->waits)
-		judge_sender(f, flow, sent, received);
+		judge_wait(f, flow, FLOW_LATE_SENDER, r->process, received->since_ns,
+			   least(s->start_ns, r->end_ns), off);
 	/* a send that has ended before has not waited, however late the receive is */
 	if (sent->waits && (double)(s->end_ns - r->start_ns) > off)
-		add_wait(flow, FLOW_LATE_RECEIVER, (double)(r->start_ns - s->start_ns), off);
+		judge_wait(f, flow, FLOW_LATE_RECEIVER, s->process, s->start_ns, r->start_ns, off);
 }
 
 /* ---- sums ---- */

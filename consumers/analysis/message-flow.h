@@ -25,7 +25,8 @@ struct message_flow {
 		uint16_t from_op, to_op;
 	} key;
 	uint64_t messages, bytes;
-	uint64_t untold; /* waits that may have been, but for less than clocks can tell */
+	uint64_t untold;  /* waits that may have been, but for less than clocks can tell */
+	uint64_t unknown; /* receives of which nobody knows who has waited (message-wait.h) */
 	struct flow_waits {
 		uint64_t times;
 		double waited_ns, most_ns;

@@ -17,6 +17,9 @@ struct message_side {
 			    * it was */
 	int64_t since_ns;  /* of a receive: when its thread began to wait for it */
 	bool waits; /* a send whose call may wait for the receiver, a receive with since_ns */
+	bool later; /* received by a request: its thread waits for it in another call, by whose
+		     * begin since_ns is to be known (message-wait.h) */
+	uint32_t thread;
 };
 
 /** Gets each message once. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/analysis/overlap.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
 
@@ -209,6 +210,23 @@ struct meeting_waits wait_find(const struct meeting *m, struct wait *w)
 	all.late = late_find(m, w);
 	all.inside_ns = (double)(end - last->start_ns);
 	return all;
+}
+
+void wait_once(const struct meeting *m, struct wait *w, struct meeting_waits *all,
+	       struct overlaps *counted)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		const struct arrival *a = &m->arrivals[i];
+		const int64_t ns = (int64_t)w[i].ns;
+		double again = (double)(ns - overlaps_add(counted, a->process, a->start_ns,
+							  a->start_ns + ns));
+
+		if (w[i].cause == WAIT_NOBODY || again <= 0)
+			continue;
+		w[i].ns -= again;
+		w[w[i].cause].caused_ns -= again;
+		all->waited_ns -= again;
+	}
 }
 
 /* ---- of sums ---- */

@@ -6,6 +6,8 @@
 
 #include "consumers/analysis/meeting-sum.h"
 
+struct overlaps;
+
 /** Who waits for whom in an operation. */
 enum wait_kind {
 	WAIT_NONE,	/* nobody has to, or it is not known: a root, the neighbours */
@@ -51,10 +53,16 @@ struct meeting_waits {
 /** Look at @meeting, of one member at least; @waits has room for meeting->n. */
 struct meeting_waits wait_find(const struct meeting *meeting, struct wait *waits);
 
+/** Threads of a process may wait beside each other: take from what wait_find() has found what
+ * others have waited, as is in @counted, and add the rest to that. */
+void wait_once(const struct meeting *meeting, struct wait *waits, struct meeting_waits *all,
+	       struct overlaps *counted);
+
 /**
- * The same of what is known of @sum: of whoever started last, in @last, with the mean of the others
- * for their median; `late` is 0 or WAIT_NOBODY. A sum does not tell who waits in a reduction or a
- * scan, nor in a broadcast whose root did not come last: then nobody is said to have waited.
+ * The same as wait_find() of what is known of @sum: of whoever started last, in @last, with the
+ * mean of the others for their median; `late` is 0 or WAIT_NOBODY. A sum does not tell who waits in
+ * a reduction or a scan, nor in a broadcast whose root did not come last: then nobody is said to
+ * have waited.
  */
 struct meeting_waits wait_find_summed(const struct meeting_sum *sum, struct wait *last);
 

@@ -42,7 +42,7 @@ struct attendance {
 	struct attendance_element *elements;
 	const char *last; /* the name that was looked up last, and its element */
 	struct attendance_element *last_element;
-	struct numbering processes, hosts, sites;
+	struct numbering processes, hosts, sites, threads;
 	struct muster *musters;
 	struct muster *last_muster;
 };
@@ -107,6 +107,7 @@ void attendance_free(struct attendance *r)
 	numbering_free(&r->processes);
 	numbering_free(&r->hosts);
 	numbering_free(&r->sites);
+	numbering_free(&r->threads);
 	free(r);
 }
 
@@ -146,6 +147,7 @@ static struct attendance_element *element_new(struct attendance *r, const char *
 		process->number,
 		number_of(&r->hosts, name, parts_length(name, 2))->number,
 		number_of(&r->sites, site, strlen(site))->number,
+		number_of(&r->threads, name, parts_length(name, 4))->number,
 	};
 	HASH_ADD_KEYPTR(hh, r->elements, e->name, length, e);
 	return e;

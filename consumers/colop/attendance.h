@@ -16,7 +16,7 @@ void attendance_free(struct attendance *attendance);
 
 /** What an element's name says: numbers from 0, but 0 is no call site. */
 struct attendance_entry {
-	uint32_t process, host, site;
+	uint32_t process, host, site, thread;
 };
 
 /** That of the element @name ("/cluster/node/rank/thread/channel:file.c:12") of the process with

@@ -109,6 +109,7 @@ static void json_flow(const struct colop *c, const struct message_flow *f)
 			      json_count(f->bytes));
 
 	json_object_set_new(o, "untold", json_count(f->untold));
+	json_object_set_new(o, "unknown", json_count(f->unknown));
 	for (unsigned kind = 0; kind < FLOW_KINDS; kind++) {
 		const struct flow_waits *w = &f->waits[kind];
 		double share = message_flows_share(messages_flows(c->messages), w->waited_ns);
@@ -132,11 +133,12 @@ static void json_messages(const struct colop *c)
 
 	for (size_t i = 0; i < flows; i++)
 		json_flow(c, all[i]);
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched", "messages",
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched", "messages",
 			     json_count(n->matched), "open", json_count(n->open), "lost",
 			     json_count(n->lost), "strange", json_count(n->strange), "crowded",
 			     json_count(n->crowded), "left_out",
-			     json_count(message_flows_left_out(messages_flows(c->messages)))),
+			     json_count(message_flows_left_out(messages_flows(c->messages))),
+			     "unknown", json_count(messages_unknown(c->messages))),
 		   stdout);
 }
 

@@ -56,6 +56,17 @@ static void add_class(char buf[WORDS_TEXT], const struct colop *c, const struct 
 	words_add(buf, "%s", key);
 }
 
+/* " of 32 B at solver.f90:212" */
+static void add_kind(char buf[WORDS_TEXT], const struct colop *c, const struct lateness_class *of,
+		     uint32_t site)
+{
+	char text[UNIT_TEXT];
+
+	if (of->magnitude)
+		words_add(buf, " of %s", unit_bytes(text, of->bytes / of->members));
+	add_site(buf, c, site);
+}
+
 /* ---- the table ---- */
 
 static const struct table_column columns[] = {
@@ -147,7 +158,7 @@ static void say_often(const struct colop *c, const struct late_often *f, FILE *o
 	add_process(text, c, f->member->process);
 	words_add(text, " is late in ");
 	add_class(text, c, of);
-	add_site(text, c, f->member->site);
+	add_kind(text, c, of, f->member->site);
 	words_add(text, " in %s of %s operation%s (%.0f to %.0f), by ",
 		  unit_share(share, f->share.share), unit_count(count, f->meetings),
 		  plural(f->meetings, "s"), f->share.low * 100, f->share.high * 100);
@@ -165,7 +176,7 @@ static void say_once(const struct colop *c, const struct late_once *late, FILE *
 	words_add(text, " was late in ");
 	add_class(text, c, late->of);
 	words_add(text, " #%u", late->number);
-	add_site(text, c, late->site);
+	add_kind(text, c, late->of, late->site);
 	words_add(text, " at %s, by ", clock);
 	add_late(text, late->late_ns, late->error_ns);
 	words_add(text, "; the others have waited %s for it, all together",
@@ -222,9 +233,11 @@ static void say_flow(const struct colop *c, const struct flow_line *line, FILE *
 		    k->comm);
 	words_add(text, " in %s", key);
 	add_site(text, c, sender ? k->to_site : k->from_site);
-	words_add(text, " in %s of %s message%s (%s: %s", unit_count(times, w->times),
-		  unit_count(all, f->messages), plural(f->messages, "s"), flow_name(line->kind),
-		  op_name(sender ? k->from_op : k->to_op));
+	words_add(text, " in %s of %s message%s", unit_count(times, w->times),
+		  unit_count(all, f->messages), plural(f->messages, "s"));
+	if (sender && f->unknown)
+		words_add(text, ", of which %s are untold", unit_count(all, f->unknown));
+	words_add(text, " (%s: %s", flow_name(line->kind), op_name(sender ? k->from_op : k->to_op));
 	add_site(text, c, sender ? k->from_site : k->to_site);
 	words_add(text, "), by ");
 	add_late(text, w->waited_ns / (double)w->times, w->error_ns / (double)w->times);
@@ -328,7 +341,8 @@ static void messages_write(FILE *line, const void *arg)
 {
 	const struct colop *c = arg;
 	const struct message_counts *n = messages_counts(c->messages);
-	uint64_t many = n->crowded + message_flows_left_out(messages_flows(c->messages));
+	const uint64_t many = n->crowded + message_flows_left_out(messages_flows(c->messages));
+	const uint64_t untold = messages_unknown(c->messages);
 	char text[UNIT_TEXT];
 
 	fprintf(line, "%s message%s", unit_count(text, n->matched), plural(n->matched, "s"));
@@ -342,6 +356,11 @@ static void messages_write(FILE *line, const void *arg)
 		fprintf(line, ", %s that do not fit to each other", unit_count(text, n->strange));
 	if (many)
 		fprintf(line, ", %s too many", unit_count(text, many));
+	if (untold)
+		fprintf(line,
+			"; %s receive%s untold: the calls that have waited for them were not "
+			"recorded (mode), or overwritten",
+			unit_count(text, untold), plural(untold, "s"));
 }
 
 /* "in MPI_Barrier@world #40 /A/a0 left 3.1 ms before /B/b1 came …" */

@@ -46,6 +46,10 @@ static const char colop_help[] =
 /* With which all that is told together is so. */
 #define CONFIDENCE 0.99
 
+/* What is told unless --top and --least say otherwise. */
+#define TOP   10u
+#define LEAST 0.001
+
 /* Most arrivals that are kept: 200 MB. */
 #define ARRIVALS_MOST 1000000u
 
@@ -86,7 +90,7 @@ static const struct option_row colop_rows[] = {
 	 .help = "exit code 1 if ranks came further apart than --max-spread, or, without that, one "
 		 "is late often; also if no operation could be judged (looks for 10 s, unless "
 		 "--duration, --count or --until-end say otherwise)"},
-	{"max-spread", "TIME", OPTION_TIME, .at = offsetof(struct colop, max_spread_ns),
+	{"max-spread", "TIME", OPTION_SPAN, .at = offsetof(struct colop, max_spread_ns),
 	 .help = "with --check: how far apart the ranks of an operation may come, such as 5ms"},
 	{"show", "COMM#N", .take = take_show,
 	 .help = "show one operation alone, by its communicator and number there: when each rank "
@@ -244,7 +248,8 @@ static void begin(struct colop *c)
 		common->duration_ns = CHECK_NS;
 	if (c->instance.comm[0] || c->with_messages)
 		common->look.backlog = true;
-	c->watch = c->watch && !common->json && !c->instance.comm[0];
+	c->top = c->top ? c->top : TOP;
+	c->least = c->least < 0 ? LEAST : c->least;
 	c->redraw = c->watch && isatty(STDOUT_FILENO);
 	c->once = memory_new(c->top, sizeof(*c->once));
 	c->attendance = attendance_new();
@@ -317,32 +322,49 @@ static void end(struct colop *c)
 	free(c->once);
 }
 
-/* What does not go together. Returns 0, or -1 after a message. */
+/* What does not go together, and what would do nothing. Returns 0, or -1 after a message. */
 static int options_check(const struct colop *c)
 {
-	const char *why = NULL;
+	const bool one = c->instance.comm[0], json = c->follow.common.json;
+	const bool suggest = c->suggest || c->apply;
+	const struct {
+		bool wrong;
+		const char *why;
+	} rows[] = {
+		{c->plot && !one, "--plot draws one operation: add --show COMM#N"},
+		{suggest && one, "--suggest and --show are two things"},
+		{c->reduced && (suggest || one),
+		 "--reduced does not tell of all ranks, as --show and --suggest need"},
+		{c->with_messages && (c->reduced || suggest || one),
+		 "--messages goes with neither --reduced, --show nor --suggest"},
+		{c->apply && client_replay_folder(c->follow.common.look.connect),
+		 "an archive has no map to put it into; --suggest says what it would be"},
+		{c->check && (suggest || one),
+		 "--check looks at all operations, --show and --suggest do not"},
+		{c->max_spread_ns && !c->check, "--max-spread is a bound for --check: add that"},
+		{c->watch && (json || suggest || one),
+		 "--watch shows the table again and again, which --json, --show and --suggest do "
+		 "not have"},
+		{c->top && (suggest || one),
+		 "--top is about the table and sentences, which --show and --suggest do not have"},
+		{c->top && json, "--top shortens the text; JSON has all"},
+		{c->least >= 0 && one, "--least is about findings; --show has one operation"},
+	};
 
-	if (c->plot && !c->instance.comm[0])
-		why = "--plot draws one operation: add --show COMM#N";
-	else if ((c->suggest || c->apply) && c->instance.comm[0])
-		why = "--suggest and --show are two things";
-	else if (c->reduced && (c->suggest || c->apply || c->instance.comm[0]))
-		why = "--reduced does not tell of all ranks, as --show and --suggest need";
-	else if (c->with_messages && (c->reduced || c->suggest || c->apply || c->instance.comm[0]))
-		why = "--messages goes with neither --reduced, --show nor --suggest";
-	else if (c->apply && client_replay_folder(c->follow.common.look.connect))
-		why = "an archive has no map to put it into; --suggest says what it would be";
-	if (why)
-		fprintf(stderr, "evspace colop: %s\n", why);
-	return why ? -1 : 0;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (!rows[i].wrong)
+			continue;
+		fprintf(stderr, "evspace colop: %s\n", rows[i].why);
+		return -1;
+	}
+	return 0;
 }
 
 int colop_main(int argc, char **argv)
 {
 	struct colop c = {
 		.follow = {.command = "colop", .common.look = {.view = "events", .rate_hz = 10}},
-		.least = 0.001,
-		.top = 10};
+		.least = -1};
 	int code = options_parse(argc, argv, &colop_usage, &c, &c.follow.common);
 
 	if (code >= 0)

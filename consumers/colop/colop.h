@@ -18,8 +18,8 @@ struct colop {
 	struct follower follow;
 	bool watch, check, suggest, apply, reduced, with_messages;
 	uint64_t max_spread_ns; /* 0: any */
-	double least;		/* share of the time of all processes that is worth a word */
-	unsigned top;
+	double least; /* share of the time of all processes that is worth a word; -1: not said */
+	unsigned top; /* 0: not said */
 	struct attendance *attendance;
 	struct meetings *meetings;
 	struct arrivals *arrivals; /* at these */

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "consumers/analysis/message-wait.h"
 #include "consumers/colop/arrivals.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
@@ -11,8 +12,11 @@
 #include "tree/data/op.h"
 #include "tree/stage/message.h"
 
-/* Most sides of messages that are open: 100 MB. */
-#define SIDES_MOST 500000u
+/* Most sides of messages that are open: 100 MB; calls that wait for some: 16 MB; and messages that
+ * look for theirs: 20 MB. */
+#define SIDES_MOST   500000u
+#define CALLS_MOST   1000000u
+#define LOOKING_MOST 100000u
 
 /* Messages of PVM, by what is no communicator: those to a group are received as all others are. */
 #define ALL_TASKS 0u
@@ -24,29 +28,32 @@ struct letterbox {
 	UT_hash_handle hh;
 };
 
-/* When a call began to wait that has ended then. */
-struct wait_call {
-	uint32_t process;
-	int64_t end_ns, start_ns;
-};
-
 struct messages {
 	struct attendance *attendance;
 	struct message_match *match;
+	struct message_waits *waits;
 	struct message_flows *flows;
 	struct letterbox *boxes;
-	struct wait_call *calls; /* of the wave */
 	uint32_t tasks; /* the communicator of all tasks of PVM, which messages to groups do not
 			   have */
-	size_t n_calls;
 };
 
 static void take(void *arg, const struct message_key *key, const struct message_side *sent,
 		 const struct message_side *received)
 {
 	struct messages *m = arg;
+	const uint32_t comm = key->comm == ALL_TASKS ? m->tasks : key->comm;
 
-	message_flows_add(m->flows, key->comm == ALL_TASKS ? m->tasks : key->comm, sent, received);
+	if (received->later)
+		message_waits_add(m->waits, comm, sent, received);
+	else
+		message_flows_add(m->flows, comm, sent, received);
+}
+
+static void take_waited(void *arg, uint32_t comm, const struct message_side *sent,
+			const struct message_side *received)
+{
+	message_flows_add(((struct messages *)arg)->flows, comm, sent, received);
 }
 
 struct messages *messages_new(struct attendance *attendance)
@@ -55,6 +62,7 @@ struct messages *messages_new(struct attendance *attendance)
 
 	m->attendance = attendance;
 	m->match = message_match_new(SIDES_MOST, take, m);
+	m->waits = message_waits_new(CALLS_MOST, LOOKING_MOST, take_waited, m);
 	m->flows = message_flows_new();
 	return m;
 }
@@ -71,40 +79,9 @@ void messages_free(struct messages *m)
 		free(box);
 	}
 	message_match_free(m->match);
+	message_waits_free(m->waits);
 	message_flows_free(m->flows);
-	free(m->calls);
 	free(m);
-}
-
-/* ---- calls that wait ---- */
-
-static int compare_calls(const void *a, const void *b)
-{
-	const struct wait_call *x = a, *y = b;
-
-	if (x->process != y->process)
-		return x->process < y->process ? -1 : 1;
-	return (x->end_ns > y->end_ns) - (x->end_ns < y->end_ns);
-}
-
-static void calls_find(struct messages *m, struct evspace_client *client)
-{
-	struct evspace_event ev;
-
-	m->n_calls = 0;
-	free(m->calls);
-	m->calls = NULL;
-	while (evspace_event(client, &ev)) {
-		if (op_channel(ev.op_number) != CHANNEL_WAIT || !ev.end_ns ||
-		    ev.flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION))
-			continue;
-		m->calls = memory_room(m->calls, m->n_calls, sizeof(*m->calls));
-		m->calls[m->n_calls++] = (struct wait_call){
-			attendance_find(m->attendance, ev.name, ev.rank)->process, ev.end_ns,
-			ev.start_ns};
-	}
-	if (m->n_calls > 1)
-		qsort(m->calls, m->n_calls, sizeof(*m->calls), compare_calls);
 }
 
 /* ---- one side ---- */
@@ -132,22 +109,14 @@ static bool sends_and_waits(uint16_t op)
 	return op == OP_MPI_SEND || op == OP_MPI_SSEND || op == OP_MPI_RSEND;
 }
 
-/* When did the thread begin to wait for what it has received? A nonblocking receive is waited for
- * by the call that ends when it does. */
-static void received_since(const struct messages *m, const struct evspace_event *ev,
-			   struct message_side *side)
+/* Since when has the thread waited for what it has received? If it was by a request, the call that
+ * ended when that did knows. */
+static void received_since(const struct evspace_event *ev, struct message_side *side)
 {
-	const struct wait_call key = {side->at.process, ev->end_ns, 0}, *call;
-
-	side->waits = true;
 	side->since_ns = ev->start_ns;
-	if (!(ev->flags & EVSPACE_COMPLETION) || ev->op_number == OP_MPI_SENDRECV ||
-	    ev->op_number == OP_MPI_SENDRECV_REPLACE)
-		return;
-	call = m->n_calls ? bsearch(&key, m->calls, m->n_calls, sizeof(key), compare_calls) : NULL;
-	side->waits = call != NULL;
-	if (call && call->start_ns > side->since_ns)
-		side->since_ns = call->start_ns;
+	side->later = ev->flags & EVSPACE_COMPLETION && ev->op_number != OP_MPI_SENDRECV &&
+		      ev->op_number != OP_MPI_SENDRECV_REPLACE;
+	side->waits = !side->later;
 }
 
 /* To each member of its group but itself, as they are known. */
@@ -191,6 +160,7 @@ static void take_event(struct messages *m, const struct evspace_client *client,
 	const struct attendance_entry *who = attendance_find(m->attendance, ev->name, ev->rank);
 	struct message_key key = {pvm ? ALL_TASKS : ev->comm, ev->seq_or_tag, ev->rank, ev->peer};
 	struct message_side side = {.at = arrival_of(ev, who),
+				    .thread = who->thread,
 				    .waits = sends_and_waits(ev->op_number)};
 
 	if (has_hole(m, who, ev->number))
@@ -204,7 +174,7 @@ static void take_event(struct messages *m, const struct evspace_client *client,
 	if (what == MESSAGE_RECEIVED) {
 		key.from = ev->peer;
 		key.to = ev->rank;
-		received_since(m, ev, &side);
+		received_since(ev, &side);
 	}
 	message_match_add(m->match, &key, what == MESSAGE_RECEIVED, &side);
 }
@@ -214,21 +184,32 @@ void messages_take(struct messages *m, struct evspace_client *client)
 	struct evspace_event ev;
 
 	evspace_rewind(client);
-	calls_find(m, client);
-	evspace_rewind(client);
 	while (evspace_event(client, &ev)) {
-		bool completes = ev.flags & EVSPACE_COMPLETION;
+		const bool completes = ev.flags & EVSPACE_COMPLETION;
+		const enum channel channel = op_channel(ev.op_number);
 
-		if (!(ev.flags & (EVSPACE_RUNNING | EVSPACE_GONE)) &&
-		    (completes || op_channel(ev.op_number) == CHANNEL_P2P))
+		if (ev.flags & (EVSPACE_RUNNING | EVSPACE_GONE))
+			continue;
+		if (completes || channel == CHANNEL_P2P)
 			take_event(m, client, &ev);
+		else if (channel == CHANNEL_WAIT && ev.end_ns)
+			message_waits_call(m->waits,
+					   attendance_find(m->attendance, ev.name, ev.rank)->thread,
+					   ev.start_ns, ev.end_ns);
 	}
 	message_match_turn(m->match);
+	message_waits_turn(m->waits);
 }
 
 void messages_end(struct messages *m)
 {
 	message_match_end(m->match);
+	message_waits_end(m->waits);
+}
+
+uint64_t messages_unknown(const struct messages *m)
+{
+	return message_waits_unknown(m->waits);
 }
 
 const struct message_counts *messages_counts(const struct messages *m)

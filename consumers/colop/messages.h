@@ -20,6 +20,9 @@ void messages_take(struct messages *messages, struct evspace_client *client);
 void messages_end(struct messages *messages);
 
 const struct message_counts *messages_counts(const struct messages *messages);
+/** Receives of which it is not known who has waited for them (message-wait.h). */
+uint64_t messages_unknown(const struct messages *messages);
+
 const struct message_flows *messages_flows(const struct messages *messages);
 
 #endif

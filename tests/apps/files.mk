@@ -32,7 +32,12 @@ tests_apps_stuck_CFLAGS = $(APP_CFLAGS)
 tests_apps_stuck_LDFLAGS = $(APP_LINKFLAGS)
 tests_apps_stuck_LDADD = $(MPI_LIBS)
 
-check_PROGRAMS += tests/apps/late tests/apps/pairs tests/apps/mistakes tests/apps/signatures tests/apps/steady tests/apps/steered tests/apps/blocks
+check_PROGRAMS += tests/apps/late tests/apps/awaited tests/apps/pairs tests/apps/mistakes tests/apps/signatures tests/apps/steady tests/apps/steered tests/apps/blocks
+tests_apps_awaited_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/awaited.c
+tests_apps_awaited_CPPFLAGS = $(APP_CPPFLAGS)
+tests_apps_awaited_CFLAGS = $(APP_CFLAGS)
+tests_apps_awaited_LDFLAGS = $(APP_LINKFLAGS)
+tests_apps_awaited_LDADD = $(MPI_LIBS)
 tests_apps_pairs_SOURCES = tests/apps/app.c tests/apps/app.h tests/apps/pairs.c
 tests_apps_pairs_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_pairs_CFLAGS = $(APP_CFLAGS)
