@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests what a gather does with an input that brings too much: it alone is left out. */
-#include "tree/scope/gather.h"
+#include "tests/gather-bed.h"
 #include "tests/tap.h"
 
-#include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tree/data/columns-batch.h"
 #include "tree/data/columns.h"
 #include "tree/scope/quota.h"
-
-#define INPUTS 3
-
-static struct event_base *base;
-static struct gather *gather;
 
 /* The input whose part was taken out of a wave again, and why. */
 static struct {
@@ -55,24 +49,7 @@ static const struct gather_events events = {
 static void begin_case(void)
 {
 	memset(&displaced, 0, sizeof(displaced));
-	base = event_base_new();
-	gather = gather_new(base, INPUTS, &events, NULL);
-}
-
-static void end_case(void)
-{
-	gather_free(gather);
-	event_base_free(base);
-}
-
-static struct wave *ask(uint64_t number, unsigned deadline_ms)
-{
-	struct wave *w = gather_begin(gather, number, false, 0, deadline_ms);
-
-	for (size_t i = 0; i < INPUTS; i++)
-		gather_expect(gather, w, i, 1);
-	gather_seal(gather, w);
-	return w;
+	gather_bed_begin(&events);
 }
 
 /* A part of @tuples tuples, which are all alike: as columns they are next to nothing. */

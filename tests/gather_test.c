@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests gathers: waves end when all inputs have answered, or at the deadline with who is missing.
  */
-#include "tree/scope/gather.h"
+#include "tests/gather-bed.h"
 #include "tests/tap.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +12,9 @@
 #include "tree/data/clock.h"
 #include "tree/scope/quota.h"
 
-#define INPUTS 3
-
 /* What one wave has room for in any case. */
 #define WAVE_MIB 48
 
-static struct event_base *base;
-static struct gather *gather;
 static unsigned late[INPUTS], done;
 static uint64_t last_number;
 static size_t last_missing;
@@ -64,24 +59,7 @@ static void begin_case(void)
 {
 	memset(late, 0, sizeof(late));
 	done = 0;
-	base = event_base_new();
-	gather = gather_new(base, INPUTS, &events, NULL);
-}
-
-static void end_case(void)
-{
-	gather_free(gather);
-	event_base_free(base);
-}
-
-static struct wave *ask(uint64_t number, unsigned deadline_ms)
-{
-	struct wave *w = gather_begin(gather, number, false, 0, deadline_ms);
-
-	for (size_t i = 0; i < INPUTS; i++)
-		gather_expect(gather, w, i, 1);
-	gather_seal(gather, w);
-	return w;
+	gather_bed_begin(&events);
 }
 
 static void answer_of(struct gather *of, uint64_t number, size_t input)

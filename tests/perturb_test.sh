@@ -94,6 +94,14 @@ measures() {
 	return 1
 }
 
+# Blocks that do not end in that time say nothing, and no figure is made of that.
+says_nothing() {
+	tap_says 1 'nothing can be compared: 0 rounds are too few .* blocks of [0-9]* collectives: measure longer' evspace perturb --run iterate --block 30s --ab 1s &&
+		! grep -q '%' "$tap_dir/said" &&
+		tap_says 1 '"arm":"off again","rounds":0,"slowdown":null,"low":null,"high":null,' evspace perturb --run iterate --block 30s --ab 1s --json ||
+		{ cat "$tap_dir/said"; return 1; }
+}
+
 # An interval for each arm, and 0 for the slowdown of nothing is not far off: within what could be seen.
 observes() {
 	measures '"arm":"observe"' 6 evspace perturb --run iterate --block 50ms --view heartbeat --rate 20 --json --ab || return
@@ -204,6 +212,7 @@ bed_until is_collected planted collective@world 1
 evspace collect --run planted --class p2p time >/dev/null
 bed_start budget evspace heartbeat --run planted --rate 1000 --budget 2%
 tap_case "slowdowns with their intervals, of looking, too" observes
+tap_case "no round is done: nothing can be compared, which is said: 1" says_nothing
 tap_case "afterwards everything is recorded as before" all_traced
 tap_case "not once ranks may count their collectives differently: 1" eval 'evspace collect --run iterate --class collective off >/dev/null &&
 	evspace collect --run iterate --class collective trace >/dev/null && tap_says 1 "count them differently" evspace perturb --run iterate --ab 20s --block 100ms'

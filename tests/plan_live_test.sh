@@ -153,6 +153,21 @@ thinning_dies() {
 	return 0
 }
 
+# What the elements of a slow program had lost before anybody sampled it is no loss of the comparison.
+lost_before() {
+	bed_start slow evspace run --run slow --capacity 8 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 1 10000000
+	bed_until eval 'evspace collect --run slow 2>/dev/null | grep -q "collective@world *trace *2 *[0-9]\{3\}"'
+	bed_start trace evspace archive --run slow "$tap_dir/trace"
+	bed_until eval 'evspace events --from "$tap_dir/trace" --json 2>/dev/null | grep -q "\"op\":\"MPI_Allreduce\""'
+	sleep 1
+	tap_says 0 'tuples' evspace archive --run slow --define 'read sample every 1ms to 10ms' --duration 2s "$tap_dir/samples" || return
+	bed_kill INT trace && bed_wait trace
+	bed_kill TERM slow && bed_wait slow
+	evspace events --from "$tap_dir/trace" --json | grep -q '"type":"summary".*"lost":[1-9][0-9]' &&
+		tap_says 0 '"error":[0-9.e-]*,.*"lost":0,"not_compared_s":0.0' evspace entropy --samples "$tap_dir/samples" --trace "$tap_dir/trace" --json ||
+		{ evspace events --from "$tap_dir/trace" --json | grep summary; return 1; }
+}
+
 tap_case "classes are measured, as a table that can be planned from" measures
 tap_case "classes switched at once, one event in eight recorded, all counted" one_in_eight
 tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
@@ -163,6 +178,7 @@ tap_case "... all where that fits the budget" traces_all
 tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
 tap_case "a budget that collecting alone exceeds: with ,collect less is recorded, until Ctrl-C" thins
 tap_case "... or until it is killed, and its lease is over" thinning_dies
+tap_case "what a trace had lost before samples were taken is not counted" lost_before
 tap_case "something else behind the budget: 2" tap_says 2 'or 1%,collect' evspace heartbeat --budget 1%,all
 tap_case "... or a long number with something behind it: 2" tap_says 2 'is not a share' evspace heartbeat \
 	--budget 1.000000000000000000000000000000000000x

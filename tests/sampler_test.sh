@@ -103,10 +103,9 @@ ends_kept() {
 	pvm_on v1 evspace events --backlog --until-end --csv --view thin 2>/dev/null | sort -t , -k 1,1 -k 3,3n >"$tap_dir/thin" &&
 		sed 1d "$tap_dir/trace.all" | sort -t , -k 1,1 -k 3,3n | awk -F , '
 			FNR == 1 { file++ }
-			file == 1 { if ($1 != "name") { m++; name[m] = $1; op[m] = $5; at[m] = $3 }; next }
+			file == 1 { if ($1 != "name") { m++; name[m] = $1; op[m] = $5; number[m] = $2 }; next }
 			{ n++; e[n] = $1; k[n] = $5 ($5 ~ /region|phase/ ? $7 : "") }
-			# times of two looks differ by what the clock was found to be
-			name[j + 1] == $1 && op[j + 1] == $5 && (at[j + 1] - $3) ^ 2 < 1e8 { kept[n] = 1; j++ }
+			name[j + 1] == $1 && op[j + 1] == $5 && number[j + 1] == $2 { kept[n] = 1; j++ }
 			END {
 				for (i = 1; i <= n; i++) {
 					end = e[i - 1] != e[i] || k[i - 1] != k[i] || e[i + 1] != e[i] || k[i + 1] != k[i]
@@ -115,6 +114,21 @@ ends_kept() {
 				printf "# filter entropy: %d of %d tuples kept: %.3f; precision %.3f, recall %.3f\n", has, n, has / n, has ? right / has : 0, right / all
 					exit has != m
 			}' "$tap_dir/thin" - | tee -a "$tap_dir/judged"
+}
+
+# What the filter has left out was as what it has kept, but for so much of the time.
+the_filter_says_the_time() {
+	local error
+
+	pvm_on v1 evspace archive --view thin "$tap_dir/thinned" >"$tap_dir/archive.err" 2>&1 &&
+		evspace entropy --samples "$tap_dir/thinned" --trace "$tap_dir/all" --json >"$tap_dir/effect" &&
+		evspace entropy --samples "$tap_dir/all" --trace "$tap_dir/all" --json >"$tap_dir/none" || { cat "$tap_dir/archive.err"; return 1; }
+	evspace entropy --samples "$tap_dir/thinned" --trace "$tap_dir/all" | sed 's/^/# /' | tee -a "$tap_dir/judged"
+	cat "$tap_dir/effect"
+	error=$(sed -n 's/.*"profile_error","error":\([0-9.e-]*\).*/\1/p' "$tap_dir/effect")
+	awk -v error="$error" 'BEGIN { exit !(error != "" && error < 0.05) }' &&
+		grep -q '"sampled_out":[1-9][0-9]*,"samples_lost":0,.*"lost":0,"not_compared_s":0.0' "$tap_dir/effect" &&
+		grep -q '"error":0.0,.*"sampled_out":0' "$tap_dir/none"
 }
 
 # What is counted adds up, and a second look at the same waves finds the same.
@@ -158,11 +172,12 @@ agent_runs >"$tap_dir/begun" 2>&1 || { sed 's/^/# /' "$tap_dir/begun" "$bed_dir/
 tap_case "samples that are kept are ends of segments, and few" samples_are_kept
 tap_case "the profile of the samples is that of the trace, but for 5 %" the_profile_is_the_same
 tap_case "filter entropy counts what it leaves out, and is the same again" the_filter_says_the_same
+tap_case "... and what that makes of the profile, against the trace" the_filter_says_the_time
 tap_case "elements of samples are gone, and no other view has them" nothing_is_left
 tap_case "without a reader nothing runs" at_rest_nothing_runs
 tap_case "times that make no sense are refused" refused 2 "between 20us and 10s" view --count 1 --define "read sample every 1us to 1s"
 tap_case "and other readings have no more words" refused 2 "nothing more behind" view --count 1 --define "read latest every 1ms to 2ms"
-tap_case "no trace is taken for samples" refused 1 "other events than samples" entropy --samples "$tap_dir/all" --trace "$tap_dir/all"
+tap_case "no filtered events are taken for a trace" refused 1 "a filter has left out" entropy --samples "$tap_dir/thinned" --trace "$tap_dir/thinned"
 tap_case "nor samples for a trace" refused 1 "the trace is to be one of events" entropy --samples "$tap_dir/samples" --trace "$tap_dir/samples"
 tap_case "one archive is not enough" refused 2 "go together" entropy --samples "$tap_dir/samples"
 [ ! -s "$tap_dir/judged" ] || cat "$tap_dir/judged"

@@ -113,7 +113,7 @@ static void print_text(const struct experiment *p)
 		struct effect_interval i = experiment_effect(p, arm);
 
 		table_cell(&table, "%s", arm_names[arm]);
-		table_cell(&table, "%s", percent(a, i.estimate));
+		table_cell(&table, "%s", percent(a, i.n ? i.estimate : NAN));
 		table_cell(&table, "%s", percent(b, i.low));
 		table_cell(&table, "%s", percent(c, i.high));
 		table_cell(&table, "%llu", (unsigned long long)i.n);
@@ -133,19 +133,20 @@ static void print_text(const struct experiment *p)
 
 static int perturb_report(struct experiment *p)
 {
-	if (experiment_effect(p, EXPERIMENT_AGAIN).n < EFFECT_PAIRS_LEAST)
+	uint64_t rounds = experiment_effect(p, EXPERIMENT_AGAIN).n;
+
+	if (rounds < EFFECT_PAIRS_LEAST)
 		fprintf(stderr,
-			"evspace perturb: %llu rounds are too few for an interval, which needs %u: "
-			"measure longer (--ab), or in shorter blocks (--block)" EXPERIMENT_ELSE
-			"\n",
-			(unsigned long long)experiment_effect(p, EXPERIMENT_AGAIN).n,
-			EFFECT_PAIRS_LEAST);
+			"evspace perturb: %s%llu rounds are too few for an interval, which needs "
+			"%u, each %u blocks of %u collectives: measure longer (--ab), or in "
+			"shorter blocks (--block)" EXPERIMENT_ELSE "\n",
+			rounds ? "" : "nothing can be compared: ", (unsigned long long)rounds,
+			EFFECT_PAIRS_LEAST, p->trial.n_arms, p->trial.length);
 	if (p->common.json)
 		print_json(p);
-	else
+	else if (rounds > 0)
 		print_text(p);
-	return experiment_effect(p, EXPERIMENT_AGAIN).n < EFFECT_PAIRS_LEAST ? EXIT_BAD_NEWS
-									     : EXIT_FINE;
+	return rounds < EFFECT_PAIRS_LEAST ? EXIT_BAD_NEWS : EXIT_FINE;
 }
 
 /* Does it honour all that was said? Else says what it does not. */

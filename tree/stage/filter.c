@@ -112,7 +112,8 @@ static void put(struct filter *filter, const struct run_view *view, unsigned fro
 
 static void put_some(struct filter *filter, const struct run_view *view, uint32_t kept)
 {
-	bool split = kept >= SPLIT_LEAST * count_pieces(filter, view);
+	/* by the numbers of what is kept who reads it knows how often that was repeated */
+	bool split = filter->thinning || kept >= SPLIT_LEAST * count_pieces(filter, view);
 	uint64_t lost = view->lost;
 	unsigned end, count = view->run->count;
 
