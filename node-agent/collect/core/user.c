@@ -67,29 +67,48 @@ static uint64_t region_find(struct segment_user *user, uint32_t label)
 	return depth;
 }
 
-static void user_region(const char *name, size_t length, int begin)
+/* The thread's entry, and the label of a name; NULL: nothing is recorded. */
+static struct segment_user *region_enter(struct collect_caller caller, const char *name,
+					 size_t length, uint32_t *label)
 {
-	const struct collect_caller caller = COLLECT_CALLER;
 	struct segment_user *user = user_enter(caller);
-	uint64_t depth, since;
-	uint32_t label;
 
-	if (!user)
-		return;
-	label = segment_label_make(collect_self.segment, name, length);
-	depth = begin ? words_load(&user->depth) : region_find(user, label);
-	if (begin && depth < SEGMENT_REGIONS) {
-		words_store(&user->regions[depth].label, label);
-		words_store(&user->regions[depth].since, user_now());
-		atomic_store_explicit(&user->depth, depth + 1, memory_order_release);
-	}
-	if (begin || !depth) {
+	if (user)
+		*label = segment_label_make(collect_self.segment, name, length);
+	return user;
+}
+
+/* The region at this depth ends, and those in it; 0: none does. */
+static void region_end(struct collect_caller caller, struct segment_user *user, uint64_t depth,
+		       uint32_t label)
+{
+	uint64_t since;
+
+	if (depth == 0) {
 		collect_leave(caller);
 		return;
 	}
 	since = words_load(&user->regions[depth - 1].since);
 	words_store(&user->depth, depth - 1);
 	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
+}
+
+static void user_region(const char *name, size_t length, int begin)
+{
+	const struct collect_caller caller = COLLECT_CALLER;
+	uint32_t label;
+	struct segment_user *user = region_enter(caller, name, length, &label);
+	uint64_t depth;
+
+	if (!user)
+		return;
+	depth = begin ? words_load(&user->depth) : region_find(user, label);
+	if (begin && depth < SEGMENT_REGIONS) {
+		words_store(&user->regions[depth].label, label);
+		words_store(&user->regions[depth].since, user_now());
+		atomic_store_explicit(&user->depth, depth + 1, memory_order_release);
+	}
+	region_end(caller, user, begin ? 0 : depth, label);
 }
 
 /* ---- functions (hooks.h) ---- */
@@ -158,23 +177,14 @@ static void user_function(const char *name, size_t length, struct hook_open *ope
 			  int begin)
 {
 	const struct collect_caller caller = COLLECT_CALLER;
-	struct segment_user *user = user_enter(caller);
-	uint64_t depth, since;
 	uint32_t label;
+	struct segment_user *user = region_enter(caller, name, length, &label);
 
 	if (!user)
 		return;
-	label = segment_label_make(collect_self.segment, name, length);
 	if (begin)
 		hooked_begin(user, opens, frame, label);
-	depth = begin ? 0 : hooked_find(user, opens, frame, label);
-	if (depth == 0) {
-		collect_leave(caller);
-		return;
-	}
-	since = words_load(&user->regions[depth - 1].since);
-	words_store(&user->depth, depth - 1);
-	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
+	region_end(caller, user, begin ? 0 : hooked_find(user, opens, frame, label), label);
 }
 
 static void user_phase(const char *name, size_t length)
