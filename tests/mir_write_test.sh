@@ -7,10 +7,7 @@
 
 [ -x "$top_builddir/evspace-clang" ] || { echo "1..0 # SKIP evspace was built without libclang (libclang-14-dev)"; exit 0; }
 
-bed_begin
-bed_start agent evspace agent
-bed_until bed_ready agent
-cd "$tap_dir" || exit 99
+mir_begin
 mkdir written
 include=-I$(realpath "$top_srcdir/node-agent/collect/core")
 options=(--flags "-D_GNU_SOURCE -fopenmp $include")
@@ -95,9 +92,7 @@ writes() {
 	EOT
 	timeout 100 evspace mir requests "${options[@]}" --write "$tap_dir/written" >answers 2>err || code=$?
 	[ ! -s err ] || { cat err; return 1; }
-	while read -r line; do
-		xmllint --nonet --noout --schema "$schema" - <<<"$line" 2>xmllint.err || { cat xmllint.err; return 1; }
-	done <answers
+	answers_are_valid answers || return
 	return "$code"
 }
 
@@ -173,8 +168,7 @@ nothing_else_is_written() {
 	[ "$(cat written/mine.c)" = mine ] && [ -z "$(ls -A elsewhere)" ] && [ "$before" = "$(md5sum odd.c shapes.cc)" ] &&
 		writes "$tap_dir/odd.c" "$of/sub/odd.c" "name == 'fib' and type == 'subprogram'" && [ -s written/sub/odd.c ] && [ "$(ls -A written/sub)" = odd.c ] || return
 	echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$tap_dir/odd.c'/></sirreq>" | evspace mir - --write "$of" | grep -q 'not below the folder of --write' &&
-		echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$of/odd.c'/></sirreq>" | evspace mir - | grep -q 'says --write DIR' &&
-		echo "<sirreq><resource in='file://$tap_dir/odd.f90' out='file://$of/odd.f90'/></sirreq>" | evspace mir - --write "$of" | grep -q 'C and C++ are, so far'
+		echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$of/odd.c'/></sirreq>" | evspace mir - | grep -q 'says --write DIR'
 }
 
 what_cannot_be_is_told() {

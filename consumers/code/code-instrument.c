@@ -6,36 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/code/code-piece.h"
+#include "consumers/code/fortran-instrument.h"
 #include "pathmap/base/memory.h"
-
-/* Text that comes before the byte @at. */
-struct code_piece {
-	size_t at;
-	long rank; /* at the same place: ends, inner ones first, then begins, outer ones first */
-	char *text;
-};
 
 struct code_writing {
 	const struct code_text *code;
 	enum code_language language;
-	struct code_piece *pieces;
-	size_t n;
+	struct code_pieces pieces;
 };
-
-static void piece_add(struct code_writing *w, size_t at, long rank, char *text)
-{
-	w->pieces = memory_room(w->pieces, w->n, sizeof(*w->pieces));
-	w->pieces[w->n++] = (struct code_piece){at, rank, text};
-}
-
-static int pieces_compare(const void *a, const void *b)
-{
-	const struct code_piece *x = a, *y = b;
-
-	if (x->at != y->at)
-		return x->at < y->at ? -1 : 1;
-	return (x->rank > y->rank) - (x->rank < y->rank);
-}
 
 /* ---- where declarations may be ---- */
 
@@ -100,19 +79,6 @@ static unsigned line_of(const char *text, size_t at)
 	return line;
 }
 
-/* The path as a string of C. */
-static char *path_quote(const char *path)
-{
-	char *quoted = memory_new(2 * strlen(path) + 1, 1), *to = quoted;
-
-	for (; *path; path++) {
-		if (*path == '"' || *path == '\\')
-			*to++ = '\\';
-		*to++ = *path;
-	}
-	return quoted;
-}
-
 /*
  * evspace.h includes headers of the system: in C, what a program defines for these has to come
  * first. In C++ it has no such choice, and what comes first is not in a class.
@@ -121,30 +87,18 @@ static void head_add(struct code_writing *w, size_t first, size_t n)
 {
 	const struct code_text *code = w->code;
 	size_t at = w->language == CODE_CXX ? 0 : declaration_before(code->text, first);
-	char *path = path_quote(code->path);
+	char *path = code_path_quote(code->path);
 
-	piece_add(w, 0, -(long)code->n_regions - 2,
-		  memory_format(CODE_INSTRUMENTED "\n#line 1 \"%s\"\n", path));
+	code_piece_add(&w->pieces, 0, -(long)code->n_regions - 2,
+		       memory_format(CODE_INSTRUMENTED "\n#line 1 \"%s\"\n", path));
 	if (n > 0)
-		piece_add(w, at, -(long)code->n_regions - 1,
-			  memory_format("\n#include <evspace.h>\n#line %u \"%s\"\n",
-					line_of(code->text, at), path));
+		code_piece_add(&w->pieces, at, -(long)code->n_regions - 1,
+			       memory_format("\n#include <evspace.h>\n#line %u \"%s\"\n",
+					     line_of(code->text, at), path));
 	free(path);
 }
 
 /* ---- regions ---- */
-
-static const struct code_region *region_find(const struct code_text *code, const char *id)
-{
-	char its[CODE_ID];
-
-	for (size_t i = 0; i < code->n_regions; i++) {
-		code_id(code, &code->regions[i], its);
-		if (strcmp(its, id) == 0)
-			return &code->regions[i];
-	}
-	return NULL;
-}
 
 /* Does it return a second time, to where the block is left, or need its caller's frame? */
 static bool is_call_of_place(const char *name)
@@ -204,7 +158,8 @@ static void region_write(struct code_writing *w, const struct code_region *r, co
 
 	switch (r->kind) {
 	case CODE_SUBPROGRAM:
-		piece_add(w, r->enter, rank, memory_format(" EVSPACE_SCOPE(\"%s\");", id));
+		code_piece_add(&w->pieces, r->enter, rank,
+			       memory_format(" EVSPACE_SCOPE(\"%s\");", id));
 		return;
 	case CODE_CALL:
 		begin = memory_format("(__extension__({ EVSPACE_SCOPE(\"%s\"); ", id);
@@ -219,29 +174,8 @@ static void region_write(struct code_writing *w, const struct code_region *r, co
 		begin = memory_format("{ EVSPACE_SCOPE(\"%s\"); ", id);
 		break;
 	}
-	piece_add(w, r->begin, rank, begin);
-	piece_add(w, r->end, -rank, memory_copy(end));
-}
-
-/* All of it, in the order of places. */
-static char *pieces_join(struct code_writing *w)
-{
-	char *text = NULL;
-	size_t bytes, at = 0;
-	FILE *out = open_memstream(&text, &bytes);
-
-	if (!out)
-		abort();
-	qsort(w->pieces, w->n, sizeof(*w->pieces), pieces_compare);
-	for (size_t i = 0; i < w->n; i++) {
-		fwrite(w->code->text + at, 1, w->pieces[i].at - at, out);
-		fputs(w->pieces[i].text, out);
-		at = w->pieces[i].at;
-	}
-	fwrite(w->code->text + at, 1, w->code->n - at, out);
-	if (fclose(out) != 0)
-		abort();
-	return text;
+	code_piece_add(&w->pieces, r->begin, rank, begin);
+	code_piece_add(&w->pieces, r->end, -rank, memory_copy(end));
 }
 
 char *code_instrument(const struct code_text *code, enum code_language language,
@@ -252,12 +186,14 @@ char *code_instrument(const struct code_text *code, enum code_language language,
 	char *text = NULL;
 	int rc = 0;
 
-	if (language != CODE_C && language != CODE_CXX)
-		rc = errorf(e, "%.300s is not written back: C and C++ are, so far", code->path);
-	else if (strlen(code->text) != code->n)
-		rc = errorf(e, "%.300s has a byte 0, and is not written back", code->path);
+	if (strlen(code->text) != code->n) {
+		errorf(e, "%.300s has a byte 0, and is not written back", code->path);
+		return NULL;
+	}
+	if (language == CODE_FIXED || language == CODE_FREE)
+		return fortran_instrument(code, language == CODE_FIXED, ids, n, e);
 	for (size_t i = 0; i < n && rc == 0; i++) {
-		const struct code_region *r = region_find(code, ids[i]);
+		const struct code_region *r = code_region_find(code, ids[i]);
 
 		rc = region_check(&w, r, ids[i], e);
 		if (rc == 0)
@@ -273,10 +209,8 @@ char *code_instrument(const struct code_text *code, enum code_language language,
 			if (code->regions[i].depth == 0 && code->regions[i].begin <= first)
 				outer = &code->regions[i];
 		head_add(&w, n > 0 ? outer->begin : 0, n);
-		text = pieces_join(&w);
+		text = code_pieces_join(&w.pieces, code);
 	}
-	for (size_t i = 0; i < w.n; i++)
-		free(w.pieces[i].text);
-	free(w.pieces);
+	code_pieces_fini(&w.pieces);
 	return text;
 }

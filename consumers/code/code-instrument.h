@@ -6,13 +6,14 @@
 #include "consumers/code/code-read.h"
 
 /** The text of every such source begins with this. */
-#define CODE_INSTRUMENTED "/* Written by evspace mir, which may write it again. */"
+#define CODE_INSTRUMENTED    "/* Written by evspace mir, which may write it again. */"
+#define FORTRAN_INSTRUMENTED "! Written by evspace mir, which may write it again."
 
 /**
- * The text of the source, in C or C++, with each region of @ids (code_id()) recorded under its id
- * as name, for the caller to free. Lines are counted as before (#line), so that ids are the same.
- * Functions and loops are left by whatever way ends them, and calls have the same values. Returns
- * NULL with @e: one of them is no region, or cannot be one.
+ * The text of the source with each region of @ids (code_id()) recorded under its id as name, for
+ * the caller to free. Lines are counted as before (#line), so that ids are the same. Functions and
+ * loops are left by whatever way ends them, and calls have the same values. Returns NULL with @e:
+ * one of them is no region, or cannot be one.
  */
 char *code_instrument(const struct code_text *code, enum code_language language,
 		      const char *const *ids, size_t n, struct error *e);

@@ -36,6 +36,17 @@ enum code_language code_language_of(const char *path)
 	return CODE_NONE;
 }
 
+enum code_language code_language_by(const char *path, const char *flags)
+{
+	enum code_language language = code_language_of(path);
+
+	if (language < CODE_FIXED || !flags)
+		return language;
+	if (strstr(flags, "-ffree-form"))
+		return CODE_FREE;
+	return strstr(flags, "-ffixed-form") ? CODE_FIXED : language;
+}
+
 /* Does the line say a region that can be one of this text? */
 static bool region_take(struct code_text *code, char *line)
 {
@@ -79,23 +90,14 @@ static int c_read(struct code_text *code, const char *flags, struct error *e)
 	return rc;
 }
 
-static void fortran_read(struct code_text *code, const char *flags, bool fixed)
-{
-	if (flags && strstr(flags, "-ffree-form"))
-		fixed = false;
-	else if (flags && strstr(flags, "-ffixed-form"))
-		fixed = true;
-	code_fortran(code, fixed, !flags || strstr(flags, "-fopenmp"));
-}
-
 int code_read(struct code_text *code, const char *path, const char *flags, struct error *e)
 {
-	enum code_language language = code_language_of(path);
+	enum code_language language = code_language_by(path, flags);
 
 	if (code_load(code, path, e) < 0)
 		return -1;
 	if (language >= CODE_FIXED) {
-		fortran_read(code, flags, language == CODE_FIXED);
+		code_fortran(code, language == CODE_FIXED, !flags || strstr(flags, "-fopenmp"));
 	} else if (c_read(code, flags, e) < 0) {
 		code_fini(code);
 		return -1;

@@ -11,6 +11,9 @@ enum code_language { CODE_NONE, CODE_C, CODE_CXX, CODE_FIXED, CODE_FREE };
 /** By the end of its name; CODE_NONE: it is no source. */
 enum code_language code_language_of(const char *path);
 
+/** The same, but what the compiler's flags say of Fortran's form counts. NULL: they say nothing. */
+enum code_language code_language_by(const char *path, const char *flags);
+
 /**
  * Read a source and its regions, settled. @flags: those of the compiler, between blanks; NULL:
  * those of compile_commands.json, if there is one. Returns 0, or -1 with @e. It takes as long as

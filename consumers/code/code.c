@@ -136,6 +136,18 @@ void code_id(const struct code_text *code, const struct code_region *region, cha
 		snprintf(id + n, CODE_ID - (size_t)n, "-%u", region->nth + 1);
 }
 
+const struct code_region *code_region_find(const struct code_text *code, const char *id)
+{
+	char its[CODE_ID];
+
+	for (size_t i = 0; i < code->n_regions; i++) {
+		code_id(code, &code->regions[i], its);
+		if (strcmp(its, id) == 0)
+			return &code->regions[i];
+	}
+	return NULL;
+}
+
 void code_fini(struct code_text *code)
 {
 	for (size_t i = 0; i < code->n_regions; i++)

@@ -56,6 +56,9 @@ uint32_t code_source_id(const char *path);
  * is. */
 void code_id(const struct code_text *code, const struct code_region *region, char id[CODE_ID]);
 
+/** The region with that id; NULL: there is none. */
+const struct code_region *code_region_find(const struct code_text *code, const char *id);
+
 void code_fini(struct code_text *code);
 
 #endif

@@ -40,14 +40,16 @@ struct fortran_splitting {
 
 /* ---- the statement ---- */
 
-static void letter_add(struct fortran_splitting *s, char c)
+static void letter_add(struct fortran_splitting *s, char c, const char *from)
 {
 	if (s->n + 2 > s->room) {
 		s->room = 2 * s->room + 128;
 		s->now.text = realloc(s->now.text, s->room);
-		if (!s->now.text)
+		s->now.from = realloc(s->now.from, s->room * sizeof(*s->now.from));
+		if (!s->now.text || !s->now.from)
 			abort();
 	}
+	s->now.from[s->n] = (uint32_t)(from - s->code->text);
 	s->now.text[s->n++] = c;
 	s->now.text[s->n] = '\0';
 }
@@ -59,6 +61,7 @@ static void statement_close(struct fortran_splitting *s)
 		s->to->statements[s->to->n++] = s->now;
 	} else {
 		free(s->now.text);
+		free(s->now.from);
 	}
 	s->now = (struct fortran_statement){.text = NULL};
 	s->open = s->goes_on = false;
@@ -104,7 +107,7 @@ static void letters_take(struct fortran_splitting *s, const char *text, size_t n
 				s->goes_on = true;
 				return;
 			}
-			letter_add(s, c);
+			letter_add(s, c, text + i);
 			if (c == s->quote)
 				s->quote = 0;
 		} else if (c == '!') {
@@ -116,7 +119,7 @@ static void letters_take(struct fortran_splitting *s, const char *text, size_t n
 		} else if (!isspace((unsigned char)c)) {
 			if (c == '"' || c == '\'')
 				s->quote = c;
-			letter_add(s, (char)tolower((unsigned char)c));
+			letter_add(s, (char)tolower((unsigned char)c), text + i);
 		}
 	}
 }
@@ -291,8 +294,10 @@ void fortran_text_split(struct fortran_text *text, const struct code_text *code,
 
 void fortran_text_fini(struct fortran_text *text)
 {
-	for (size_t i = 0; i < text->n; i++)
+	for (size_t i = 0; i < text->n; i++) {
 		free(text->statements[i].text);
+		free(text->statements[i].from);
+	}
 	free(text->statements);
 	*text = (struct fortran_text){.n = 0};
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "consumers/code/code.h"
 
@@ -15,6 +16,7 @@ struct fortran_statement {
 	bool directive;	     /* of OpenMP: behind "!$omp" */
 	bool shares;	     /* there are others in its lines */
 	char *text;	     /* without blanks, in lower case; what is in quotes is as it is */
+	uint32_t *from;	     /* of each of its letters: where in the source it is */
 };
 
 struct fortran_text {

@@ -33,8 +33,7 @@ static const char *name_take(const char *text, char name[64])
 	return text + n;
 }
 
-/* The first "=" outside of parentheses, that assigns; NULL: there is none. "::" ends the search. */
-static const char *assigning(const char *text)
+const char *fortran_assigning(const char *text)
 {
 	for (const char *at = text; *at; at++) {
 		if (*at == '(') {
@@ -177,7 +176,7 @@ static bool do_take(const char *text, struct fortran_word *w)
 
 	text = construct_skip(text);
 	w->kind = FORTRAN_DO_END;
-	if ((behind = after(text, "enddo")) && !assigning(text))
+	if ((behind = after(text, "enddo")) && !fortran_assigning(text))
 		return true;
 	behind = after(text, "do");
 	w->kind = FORTRAN_DO;
@@ -193,7 +192,7 @@ static bool do_take(const char *text, struct fortran_word *w)
 						: "");
 	if (!*behind || w->name[2])
 		return true;
-	equals = assigning(behind);
+	equals = fortran_assigning(behind);
 	return equals && name_take(behind, variable) == equals && has_comma(equals);
 }
 
@@ -209,7 +208,7 @@ static bool call_take(const char *text, struct fortran_word *w)
 		w->conditional = true;
 	}
 	name = after(text, "call");
-	if (!name || assigning(text))
+	if (!name || fortran_assigning(text))
 		return false;
 	w->kind = FORTRAN_CALL;
 	while ((name = name_take(name, w->name)) && *name == '%')
@@ -223,7 +222,7 @@ struct fortran_word fortran_word_of(const struct fortran_statement *statement)
 {
 	static bool (*const takes[])(const char *, struct fortran_word *) = {
 		do_take, call_take, interface_take, procedure_take, container_take, end_take};
-	const char *equals = assigning(statement->text);
+	const char *equals = fortran_assigning(statement->text);
 
 	for (size_t i = 0; i < sizeof(takes) / sizeof(takes[0]); i++) {
 		struct fortran_word w = {.kind = FORTRAN_OTHER};

@@ -29,4 +29,8 @@ struct fortran_word {
 /** Say what the statement is. */
 struct fortran_word fortran_word_of(const struct fortran_statement *statement);
 
+/** The first "=" outside of parentheses, that assigns; NULL: there is none. "::" ends the search.
+ */
+const char *fortran_assigning(const char *text);
+
 #endif

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "consumers/code/code-instrument.h"
-#include "consumers/mir/probe-define.h"
+#include "consumers/mir/destination.h"
 #include "consumers/mir/sir.h"
 #include "pathmap/base/memory.h"
 
@@ -22,7 +22,6 @@ static void out_check(const struct probes *probes, struct mir_request *r, size_t
 {
 	const struct mir_word *in = &r->resources[i];
 	char *path = sir_path(in->text);
-	enum code_language language = path ? code_language_of(path) : CODE_NONE;
 
 	if (!probes->write)
 		request_complain(r, &in->place,
@@ -33,9 +32,9 @@ static void out_check(const struct probes *probes, struct mir_request *r, size_t
 				 "%.200s is not below the folder of --write; write "
 				 "file://%.200s/NAME",
 				 r->outs[i], probes->write);
-	else if (path && language != CODE_C && language != CODE_CXX)
+	else if (path && code_language_of(path) == CODE_NONE)
 		request_complain(r, &in->place,
-				 "%.200s is not written back: sources in C and C++ are, so far; "
+				 "%.200s is not written back: sources in C, C++ and Fortran are; "
 				 "leave \"out\" out",
 				 in->text);
 	free(path);
@@ -117,15 +116,16 @@ bool writebacks_have(const struct probe_owner *owner, const char *id)
 /* Is there nothing by that name, or what was written before? Else errno says why not. */
 static bool is_ours(int dir, const char *name)
 {
-	char begin[sizeof(CODE_INSTRUMENTED) - 1];
+	char begin[sizeof(CODE_INSTRUMENTED)] = "";
 	int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	ssize_t n;
 
 	if (fd < 0)
 		return errno == ENOENT;
-	n = read(fd, begin, sizeof(begin));
+	n = read(fd, begin, sizeof(begin) - 1);
 	close(fd);
-	if (n == (ssize_t)sizeof(begin) && memcmp(begin, CODE_INSTRUMENTED, sizeof(begin)) == 0)
+	if (n > 0 && (strcmp(begin, CODE_INSTRUMENTED) == 0 ||
+		      strncmp(begin, FORTRAN_INSTRUMENTED, strlen(FORTRAN_INSTRUMENTED)) == 0))
 		return true;
 	errno = EEXIST;
 	return false;
@@ -198,15 +198,17 @@ static size_t ids_find(const struct probes *probes, const struct probe_owner *ow
 	size_t n = 0;
 
 	TAILQ_FOREACH (p, &probes->list, link) {
-		const char *label = p->owner == owner ? probe_label(p) : NULL;
-		size_t i = 0;
+		for (unsigned k = 0; p->owner == owner && k < p->n_regions; k++) {
+			const char *label = p->regions[k].label;
+			size_t i = 0;
 
-		if (!label || !is_of(w, label))
-			continue;
-		while (i < n && strcmp(ids[i], label) != 0)
-			i++;
-		ids[i] = label;
-		n += i == n;
+			if (!label || !is_of(w, label))
+				continue;
+			while (i < n && strcmp(ids[i], label) != 0)
+				i++;
+			ids[i] = label;
+			n += i == n;
+		}
 	}
 	return n;
 }
@@ -214,7 +216,7 @@ static size_t ids_find(const struct probes *probes, const struct probe_owner *ow
 static void source_write(const struct probes *probes, const struct probe_owner *owner,
 			 const struct writeback *w, struct mir_request *r)
 {
-	const char **ids = memory_new(probes->n + 1, sizeof(*ids));
+	const char **ids = memory_new(2 * probes->n + 1, sizeof(*ids));
 	size_t n = ids_find(probes, owner, w, ids);
 	struct code_text code = {.n = 0};
 	struct error e = {""};
@@ -223,7 +225,8 @@ static void source_write(const struct probes *probes, const struct probe_owner *
 	if (!sir_is_below(w->in, w->below))
 		request_complain(r, &r->place, "%.200s is not where it was any more", w->in);
 	else if (code_read(&code, w->in, probes->flags, &e) < 0 ||
-		 !(text = code_instrument(&code, code_language_of(w->in), ids, n, &e)))
+		 !(text = code_instrument(&code, code_language_by(w->in, probes->flags), ids, n,
+					  &e)))
 		request_complain(r, &r->place, "not written back: %s", e.text);
 	else
 		text_write(probes->write, w, text, r);
