@@ -137,7 +137,7 @@ script_tests = \
 	tests/certs_test.sh tests/define_test.sh \
 	tests/chaos_test.sh \
 	tests/check_test.sh \
-	tests/archive_test.sh tests/mir_test.sh tests/mir_hosts_test.sh tests/mir_listen_test.sh tests/mir_https_test.sh tests/mir_code_test.sh tests/mir_sir_test.sh tests/mir_write_test.sh tests/mir_function_test.sh tests/export_test.sh tests/collect_test.sh tests/colop_test.sh \
+	tests/archive_test.sh tests/mir_test.sh tests/mir_hosts_test.sh tests/mir_listen_test.sh tests/mir_https_test.sh tests/mir_code_test.sh tests/mir_sir_test.sh tests/mir_write_test.sh tests/mir_fortran_test.sh tests/mir_region_test.sh tests/mir_function_test.sh tests/export_test.sh tests/collect_test.sh tests/colop_test.sh \
 	tests/comms_test.sh \
 	tests/ids_test.sh \
 	tests/merge_test.sh tests/merge_remap_test.sh \

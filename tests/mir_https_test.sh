@@ -3,15 +3,12 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
+. "$top_srcdir/tests/mir-sir.sh"
 
 command -v curl >/dev/null || { echo "1..0 # SKIP needs curl"; exit 0; }
-schema=$top_srcdir/consumers/mir/mir.xsd
 certs=$top_srcdir/deploy/certs
 
-bed_begin
-bed_start agent evspace agent
-bed_until bed_ready agent
-cd "$tap_dir" || exit 99
+mir_begin
 port=$(bed_ports)
 bed_start wind evspace run --run wind -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --threads 2 --seconds 600 --pause 5
 { "$certs" observe "$EVSPACE_TLS" guest --run other && "$certs" observe "$EVSPACE_TLS" bob --run wind --run st &&

@@ -3,13 +3,9 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
+. "$top_srcdir/tests/mir-sir.sh"
 
-schema=$top_srcdir/consumers/mir/mir.xsd
-
-bed_begin
-bed_start agent evspace agent
-bed_until bed_ready agent
-cd "$tap_dir" || exit 99
+mir_begin
 
 # stuck: three ranks, two of which wait in a barrier at a line that is known, until it is killed.
 stuck_begins() {
@@ -19,15 +15,12 @@ stuck_begins() {
 
 # mir CODE OPTIONS...: what it answers to standard input is in `answers`, each line of which is valid.
 mir() {
-	local code=$1 got=0 line
+	local code=$1 got=0
 
 	shift
 	timeout 60 evspace mir - "$@" >answers 2>err || got=$?
 	[ "$got" -eq "$code" ] && [ ! -s err ] || { echo "exit code $got, not $code"; cat err answers; return 1; }
-	while read -r line; do
-		xmllint --nonet --noout --schema "$schema" - <<<"$line" 2>xmllint.err ||
-			{ cat xmllint.err; echo "$line"; return 1; }
-	done <answers
+	answers_are_valid answers
 }
 
 # answered PATTERN...: there are as many answers, and each is like its pattern.
@@ -494,15 +487,11 @@ file_has() {
 
 # The maximum so far, several times; and each value that is new.
 values_are_delivered() {
-	local line
-
 	mkdir out && asks --run wind --deliver "$tap_dir/out" &&
 		instr "<codeRegion from='p2p'/><metric name='WC_TIME'/><measuring delivery='100' destination='file://$tap_dir/out/most'><aggregate function='MAXIMUM'/></measuring>" &&
 		instr "<codeRegion from='p2p'/><metric name='CALLS'/><measuring delivery='-1' destination='file://$tap_dir/out/each'/><site id='/local'/>" &&
-		bed_until file_has out/most 4 && bed_until file_has out/each 3 && asks_end || return
-	while read -r line; do
-		xmllint --nonet --noout --schema "$schema" - <<<"$line" 2>xmllint.err || { cat xmllint.err; return 1; }
-	done < <(cat out/most out/each)
+		bed_until file_has out/most 4 && bed_until file_has out/each 3 && asks_end &&
+		answers_are_valid out/most && answers_are_valid out/each || return
 	sed -n 's/.* threadId="[^"]*" value="\([0-9.]*\)"\/>$/\1/p' out/most >values
 	[ -s values ] && sort -gc values
 }
@@ -522,13 +511,13 @@ destinations_are_below_a_folder() {
 
 wrong_probes_are_refused() {
 	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'GC_COUNT: .*--catalogue' 'add a codeRegion' \
-		'no region &quot;c1&quot;' 'not measured yet; say the same' 'take it from a snapshot' 'no traces of events' 'no metric; write one' \
+		'no region &quot;c1&quot;' 'no region &quot;c2&quot;' 'take it from a snapshot' 'events and metrics are no one probe' 'no metric; write one' \
 		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'CPU_TIME has no region' 'HEAP_MEM_USAGE is not that of a thread' 'CPU_TIME is not that of a communicator'
 		<instrreq><metric name="FOO"/></instrreq>
 		<instrreq><metric name="GC_COUNT"/></instrreq>
 		<instrreq><metric name="WC_TIME"/></instrreq>
 		<instrreq><codeRegion from="c1"/><metric name="WC_TIME"/></instrreq>
-		<instrreq><codeRegion from="p2p" to="wait"/><metric name="WC_TIME"/></instrreq>
+		<instrreq><codeRegion from="p2p" to="c2"/><metric name="WC_TIME"/></instrreq>
 		<instrreq><metric name="CALLS"/><thread id="1045"/></instrreq>
 		<instrreq><metric name="CALLS"/><event/></instrreq>
 		<instrreq><thread id="*"/></instrreq>

@@ -2,6 +2,12 @@
 /* Roles and limits of certificates, as agents have them (docs/rights.md), for requests of MIR. */
 #include "consumers/mir/access.h"
 
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "pathmap/base/config.h"
+#include "pathmap/base/memory.h"
+
 static int limits_check(const struct peer *peer, const char *run, struct error *e)
 {
 	const struct limits *l = peer->limits;
@@ -34,4 +40,16 @@ int access_check(const struct peer *peer, const struct mir_request *request, con
 			      "with a certificate of control",
 			      peer->name);
 	return limits_check(peer, run, e);
+}
+
+struct tls *access_identity(const char *folder, const char *name, struct error *e)
+{
+	char host[256] = "";
+	char *dir = folder ? memory_copy(folder) : config_tls_folder();
+	struct tls *tls;
+
+	gethostname(host, sizeof(host) - 1);
+	tls = tls_new(dir, name ? name : host, e);
+	free(dir);
+	return tls;
 }

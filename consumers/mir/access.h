@@ -12,4 +12,8 @@
 int access_check(const struct peer *peer, const struct mir_request *request, const char *run,
 		 struct error *e);
 
+/** The certificate @name of an agent that the server has; NULL: that of this host's name. @folder:
+ * NULL is the default one. NULL with @e. */
+struct tls *access_identity(const char *folder, const char *name, struct error *e);
+
 #endif

@@ -12,6 +12,7 @@
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
 #include "consumers/mir/sir.h"
+#include "consumers/mir/units.h"
 #include "consumers/mir/worker.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
@@ -383,6 +384,14 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sou
 		control_end(e, probes, sources, out);
 }
 
+/* What later requests may name. */
+static void sources_note(const struct errand *e, const struct probes *probes, const char *text,
+			 size_t n)
+{
+	writebacks_note(probes, e->owner, e->request);
+	units_note(e->owner, text, n);
+}
+
 /* Returns whether what its process has said is the answer. */
 static bool work_answer(struct errand *e, struct probes *probes)
 {
@@ -395,7 +404,7 @@ static bool work_answer(struct errand *e, struct probes *probes)
 	if (e->work == sources_write && !wrong)
 		return false;
 	if (e->work == sources_read && !wrong)
-		writebacks_note(probes, e->owner, e->request);
+		sources_note(e, probes, text, n);
 	if (e->mine && probe_find(probes, e->mine))
 		probe_free(probes, probe_find(probes, e->mine));
 	e->done(e->arg, text, n, wrong);

@@ -20,7 +20,8 @@
 #define ACCOUNTS                                                                                 \
 	"when it is asked for, four files in /proc for each process and three for each thread, " \
 	"256 of a process at most"
-#define JAVA "of Java's virtual machine: EventSpace watches MPI and PVM"
+#define HARDWARE "agents do not read hardware counters; CPU_TIME has the time on processors"
+#define JAVA	 "of Java's virtual machine: EventSpace watches MPI and PVM"
 
 static const struct metric metrics[] = {
 	{"WC_TIME", "ms", METRIC_DURATION, ALL, true,
@@ -117,6 +118,22 @@ static const struct metric metrics[] = {
 	 false,
 	 "time of threads neither on a processor nor ready for one, to 10 ms",
 	 ACCOUNTS},
+	{"CONTEXT_SWITCHES",
+	 "1",
+	 METRIC_SWITCHES,
+	 {{"", false}},
+	 0,
+	 false,
+	 "how often threads have left a processor, to wait or for another one",
+	 ACCOUNTS},
+	{"PAGE_FAULTS",
+	 "1",
+	 METRIC_FAULTS,
+	 {{"", false}},
+	 0,
+	 false,
+	 "pages that threads have touched and the kernel had to provide, with and without a disk",
+	 ACCOUNTS},
 	{"HEAP_MEM_USAGE",
 	 "byte",
 	 METRIC_ANONYMOUS,
@@ -141,6 +158,9 @@ static const struct metric metrics[] = {
 	 false,
 	 "when a call sends its first byte cannot be seen around it; NET_SEND has all of it",
 	 NULL},
+	{"CYCLES", "1", METRIC_NONE, {{"", false}}, 0, false, HARDWARE, NULL},
+	{"INSTRUCTIONS", "1", METRIC_NONE, {{"", false}}, 0, false, HARDWARE, NULL},
+	{"CACHE_MISSES", "1", METRIC_NONE, {{"", false}}, 0, false, HARDWARE, NULL},
 	{"LOADED_CL_TOTAL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
 	{"LOADED_CL_CURR", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
 	{"UNLOADED_CL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},

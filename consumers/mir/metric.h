@@ -14,9 +14,11 @@ enum metric_what {
 	METRIC_CALLS,
 	METRIC_THREADS, /* of no events: threads that there are */
 	/* likewise; what the kernel says of a thread: */
-	METRIC_RAN,	/* time on processors, in ms */
-	METRIC_BLOCKS,	/* how often it has left one to wait */
-	METRIC_BLOCKED, /* time that it was neither on one nor ready for one, in ms */
+	METRIC_RAN,	 /* time on processors, in ms */
+	METRIC_BLOCKS,	 /* how often it has left one to wait */
+	METRIC_BLOCKED,	 /* time that it was neither on one nor ready for one, in ms */
+	METRIC_SWITCHES, /* how often it has left one at all */
+	METRIC_FAULTS,	 /* its page faults */
 	/* and of a process: */
 	METRIC_ANONYMOUS, /* resident memory of its own, in bytes */
 	METRIC_FILES,	  /* the rest of it */

@@ -20,12 +20,15 @@
 #include "consumers/mir/probing.h"
 #include "consumers/mir/request.h"
 #include "consumers/mir/tool.h"
-#include "pathmap/base/config.h"
+#include "consumers/mir/units.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
 /* How long probes outlive the last request of a tool elsewhere. */
 #define LEASE_NS (UINT64_C(300) * 1000000000)
+
+/* How long what is delivered last may take, by those that take anything. */
+#define LAST_NS UINT64_C(1000000000)
 
 /* How often to look whether what is waited for has come too late. */
 #define WAITING_MS 100
@@ -57,6 +60,7 @@ struct mir {
 	struct common common;
 	bool lenient, catalogue;
 	const char *deliver;	 /* the folder that destinations are below; NULL: none */
+	const char *post;	 /* the host that values may be posted to; NULL: none */
 	const char *sources;	 /* that tools elsewhere may ask about; NULL: none */
 	const char *write;	 /* that sources are written back below; NULL: none */
 	const char *flags;	 /* of the compiler; NULL: those of compile_commands.json */
@@ -85,7 +89,8 @@ static const struct option_row mir_rows[] = {
 	 .help = "instead of FILE, answer all programs of this user that connect to unix:PATH, or "
 		 "those with a certificate that POST documents to https://HOST:PORT/"},
 	{"certificate", "NAME", OPTION_TEXT, .at = offsetof(struct mir, certificate),
-	 .help = "of HOST:PORT: the agent's certificate NAME.pem of the folder --tls that tools "
+	 .help = "of HOST:PORT, and for --post: the agent's certificate NAME.pem of the folder "
+		 "--tls that tools "
 		 "see "
 		 "(default: that of this host's name)"},
 	{"lease", "TIME", OPTION_SPAN, .at = offsetof(struct mir, owners.lease_ns),
@@ -95,6 +100,9 @@ static const struct option_row mir_rows[] = {
 	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, deliver),
 	 .help = "let requests have values written to files below this folder: destinations "
 		 "file://DIR/..."},
+	{"post", "HOST:PORT", OPTION_TEXT, .at = offsetof(struct mir, post),
+	 .help = "let requests have values posted to this host, whose certificate names it (or "
+		 "NAME=HOST:PORT): destinations https://HOST:PORT/..."},
 	{"flags", "FLAGS", OPTION_TEXT, .at = offsetof(struct mir, flags),
 	 .help = "read sources in C and C++ as the compiler does with these (-I, -D, -std=, "
 		 "-fopenmp "
@@ -327,6 +335,9 @@ static void mir_run(struct mir *mir)
 		mir_wait(mir, more ? 0 : timeout_ms);
 	}
 	probes_keep(mir);
+	until = clock_mono_ns() + LAST_NS;
+	while (destinations_wait(&mir->probes.destinations) && clock_mono_ns() < until)
+		mir_wait(mir, WAITING_MS);
 }
 
 /* ---- begin and end ---- */
@@ -342,20 +353,6 @@ static bool is_local(const char *address)
 	return strncmp(address, "unix:", strlen("unix:")) == 0;
 }
 
-/* The certificate that tools see, which names this host. */
-static struct tls *identity_load(const struct mir *mir, struct error *e)
-{
-	char host[256] = "";
-	char *folder =
-		mir->common.look.tls ? memory_copy(mir->common.look.tls) : config_tls_folder();
-	struct tls *tls;
-
-	gethostname(host, sizeof(host) - 1);
-	tls = tls_new(folder, mir->certificate ? mir->certificate : host, e);
-	free(folder);
-	return tls;
-}
-
 static int probes_restore(struct mir *mir, struct error *e)
 {
 	if (mir->keep && probe_file_read(mir->keep, &mir->owners, &mir->probes, mir->read, e) < 0)
@@ -368,7 +365,7 @@ static int probes_restore(struct mir *mir, struct error *e)
 static int mir_listen(struct mir *mir, struct error *e)
 {
 	bool local = is_local(mir->listen);
-	struct tls *tls = local ? NULL : identity_load(mir, e);
+	struct tls *tls = local ? NULL : access_identity(mir->common.look.tls, mir->certificate, e);
 
 	if (!local && !tls)
 		return -1;
@@ -416,7 +413,8 @@ static int mir_begin(struct mir *mir, struct error *e)
 
 	*(void **)(void *)&mir->read =
 		module_function(REQUEST_OBJECT, REQUEST_SYMBOL, "libxml2 (libxml2-dev)", e);
-	if (!mir->read)
+	if (!mir->read || destinations_post(&mir->probes.destinations, mir->post,
+					    mir->common.look.tls, mir->certificate, e) < 0)
 		return -1;
 	if (mir->listen)
 		return mir_listen(mir, e);
@@ -443,6 +441,8 @@ static void mir_end(struct mir *mir)
 	snapshots_fini(&mir->probes.snapshots);
 	evspace_disconnect(mir->probes.snapshots.connection);
 	usages_fini(&mir->probes.usages);
+	units_free(&mir->nobody);
+	destinations_fini(&mir->probes.destinations);
 	event_end(mir->acceptable);
 	event_end(mir->term);
 	event_end(mir->interrupt);
@@ -467,7 +467,8 @@ int mir_main(int argc, char **argv)
 		metric_catalogue(stdout);
 		return EXIT_FINE;
 	}
-	if ((mir.keep || mir.certificate || mir.sources) && (!mir.listen || is_local(mir.listen))) {
+	if ((mir.keep || (mir.certificate && !mir.post) || mir.sources) &&
+	    (!mir.listen || is_local(mir.listen))) {
 		fputs("evspace mir: --keep and --certificate are of --listen HOST:PORT\n", stderr);
 		return EXIT_USAGE;
 	}
@@ -478,11 +479,11 @@ int mir_main(int argc, char **argv)
 	}
 	TAILQ_INIT(&mir.probes.list);
 	mir.probes.snapshots.options = &mir.common.look;
-	mir.probes.folder = mir.deliver;
+	mir.probes.destinations.folder = mir.deliver;
 	mir.probes.write = mir.write;
 	mir.probes.flags = mir.flags;
 	base_make(&mir);
-	mir.errands.base = mir.tools.base;
+	mir.errands.base = mir.probes.destinations.base = mir.tools.base;
 	if (mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);
 		return EXIT_USAGE;

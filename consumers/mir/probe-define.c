@@ -2,21 +2,13 @@
 /* What requests say of a probe. */
 #include "consumers/mir/probe-define.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "consumers/mir/probe-function.h"
+#include "consumers/mir/units.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
-
-/* What the name of a region of evspace.h has before it, as that may be one of an operation. */
-#define REGION_USER "user:"
 
 /* ---- put together ---- */
 
@@ -85,75 +77,108 @@ void request_settle(struct mir_request *to, const struct mir_request *from)
 
 bool probe_is_of_executions(const struct probe *probe)
 {
-	return probe->defined->from.text && probe->defined->measuring.interval == 0;
+	return probe->defined->from.text && !probe_is_sampled(probe);
 }
 
-const char *probe_label(const struct probe *probe)
+bool probe_value_is_taken(const struct probe *probe)
 {
-	const char *region = probe->defined->from.text;
-	const size_t n = strlen(REGION_USER);
-
-	if (region && strncmp(region, REGION_USER, n) == 0 && region[n])
-		return region + n;
-	return probe_function(probe);
+	return probe->active && !probe_is_sampled(probe);
 }
 
-/* A region of SIR is recorded by what is written back, under its id. */
-static void region_name(const struct probe *p, struct mir_request *r)
+bool probe_is_sampled(const struct probe *probe)
 {
-	struct mir_request *d = p->defined;
+	const struct mir_measuring *m = &probe->defined->measuring;
+
+	return m->interval > 0 || m->duration > 0;
+}
+
+bool probe_is_of_program(const struct probe *probe)
+{
+	for (unsigned i = 0; i < probe->n_regions; i++)
+		if (!probe->regions[i].label)
+			return false;
+	return probe->n_regions > 0;
+}
+
+bool probe_is_of_calls(const struct probe *probe)
+{
+	return probe->n_regions == 2 || (probe->n_regions == 1 && probe->regions[0].site);
+}
+
+/* A region of SIR is recorded by what is written back, under its id; else one that is a call is the
+ * place of that. */
+static void region_name(const struct probe *p, struct mir_word *word, struct mir_request *r)
+{
+	const char *unit;
 	char *name;
 
-	if (!writeback_is_id(d->from.text))
+	if (!word->text || !writeback_is_id(word->text))
 		return;
-	if (!writebacks_have(p->owner, d->from.text))
-		request_complain(r, &d->from.place,
-				 "%.80s is of no source that is written back; name it in a sirreq "
-				 "with in and out first, or write user:%.80s if a program has "
-				 "it already",
-				 d->from.text, d->from.text);
-	name = memory_format(REGION_USER "%s", d->from.text);
-	free(d->from.text);
-	d->from.text = name;
-	free(d->to.text);
-	d->to.text = NULL;
+	unit = writebacks_have(p->owner, word->text) ? NULL : units_name(p->owner, word->text);
+	if (unit)
+		name = memory_format(REGION_CALL "%s:%lu", unit,
+				     strtoul(strchr(word->text, '-') + 1, NULL, 10));
+	else
+		name = memory_format(REGION_USER "%s", word->text);
+	if (!unit && !writebacks_have(p->owner, word->text))
+		request_complain(r, &word->place,
+				 "%.80s is of no source that is written back, and no call of an "
+				 "executable; ask for its SIR first, with in and out, or write "
+				 "user:%.80s if a program has it already",
+				 word->text, word->text);
+	free(word->text);
+	word->text = name;
 }
 
-static void region_check(struct probe *p, struct mir_request *r)
+/* Where it begins and ends, by what it says so. */
+static void regions_settle(struct probe *p)
 {
 	const struct mir_request *d = p->defined;
+	const char *const names[2] = {d->from.text, d->to.text};
 
-	p->op = 0;
-	p->channel = -1;
-	if (!d->from.text)
+	p->n_regions = 0;
+	for (unsigned i = 0; i < 2 && names[i]; i++)
+		if (i == 0 || strcmp(names[0], names[1]) != 0)
+			probe_region_read(&p->regions[p->n_regions++], names[i]);
+}
+
+static void region_check(const struct mir_word *word, struct mir_request *r)
+{
+	struct probe_region region;
+
+	if (!word->text)
 		return;
-	if (d->to.text && strcmp(d->to.text, d->from.text) != 0)
-		request_complain(r, &d->from.place,
-				 "a region that begins in one place and ends in another is not "
-				 "measured yet; say the same for both, or from alone");
-	region_name(p, r);
-	p->op = op_find(probe_label(p) ? "evspace_region" : d->from.text);
-	p->channel = p->op ? -1 : channel_find(d->from.text);
-	if (!p->op &&
-	    (p->channel < 0 || p->channel >= CHANNEL_PROGRAMS || p->channel == CHANNEL_COMPLETION))
-		request_complain(r, &d->from.place,
+	if (!probe_region_read(&region, word->text))
+		request_complain(r, &word->place,
 				 "no region \"%.80s\"; write an operation, as MPI_Send, or a group "
 				 "of them: p2p, collective, wait, comm, env, rma, io, pack; or "
-				 "user: and the name of a region of evspace.h; or function: and "
-				 "that of a function",
-				 d->from.text);
-	if (probe_function(p) && strlen(probe_function(p)) > PROBE_FUNCTION_BYTES)
-		request_complain(r, &d->from.place,
+				 "user: and the name of a region of evspace.h; function: and that "
+				 "of a function; or call: and a place, as call:solver.c:212",
+				 word->text);
+	if (region.function && strlen(region.function) > REGION_FUNCTION_BYTES)
+		request_complain(r, &word->place,
 				 "the name of a function has at most %u bytes here; take one of "
 				 "C or Fortran, or a region of its source",
-				 PROBE_FUNCTION_BYTES);
+				 REGION_FUNCTION_BYTES);
+}
+
+static void regions_check(struct probe *p, struct mir_request *r)
+{
+	struct mir_request *d = p->defined;
+
+	region_name(p, &d->from, r);
+	region_name(p, &d->to, r);
+	region_check(&d->from, r);
+	if (d->to.text && strcmp(d->to.text, d->from.text) != 0)
+		region_check(&d->to, r);
+	regions_settle(p);
 }
 
 static void metrics_check(const struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;
 
-	if (d->n_metrics == 0)
+	if (d->n_metrics == 0 && !d->events)
 		request_complain(r, &d->place, "no metric; write one of %s", metric_names());
 	for (size_t i = 0; i < d->n_metrics; i++) {
 		const struct metric *m = metric_find(d->metrics[i].text);
@@ -170,11 +195,11 @@ static void metrics_check(const struct probe *p, struct mir_request *r)
 		else if (m->regions && !d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s is that of a region; add a codeRegion", m->name);
-		else if (probe_label(p) && m->parts[0].ops)
-			request_complain(
-				r, &d->metrics[i].place,
-				"%s is not that of a region of the program; WC_TIME and CALLS are",
-				m->name);
+		else if ((p->n_regions == 2 || probe_is_of_program(p)) && m->parts[0].ops)
+			request_complain(r, &d->metrics[i].place,
+					 "%s is not that %s; WC_TIME and CALLS are", m->name,
+					 p->n_regions == 2 ? "from one region to another"
+							   : "of a region of the program");
 		else if ((m->what == METRIC_THREADS || metric_is_used(m)) && d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s has no region; leave the codeRegion out", m->name);
@@ -246,81 +271,34 @@ static void entities_check(const struct probe *p, struct mir_request *r)
 	}
 }
 
-void probe_check(const struct probes *probes, struct probe *probe, struct mir_request *request)
+void probe_define(struct probe *probe, struct mir_request *defined)
+{
+	probe->defined = defined;
+	regions_settle(probe);
+}
+
+void probe_check(struct probe *probe, struct mir_request *request)
 {
 	const struct mir_request *d = probe->defined;
 	const struct mir_measuring *m = &d->measuring;
 
-	region_check(probe, request);
+	regions_check(probe, request);
 	metrics_check(probe, request);
 	entities_check(probe, request);
-	if (d->events)
+	if (d->events && d->n_metrics > 0)
 		request_complain(request, &d->place,
-				 "no traces of events yet; evspace archive keeps them");
-	if (m->duration > 0)
+				 "events and metrics are no one probe; say them in two requests");
+	if (d->events && !m->destination)
+		request_complain(request, &d->place,
+				 "events are a stream of their own; add a measuring with a "
+				 "destination");
+	if (m->interval > 0 && m->duration > m->interval)
 		request_complain(request, &m->place,
-				 "a duration is not measured yet; leave it out, and ask twice");
+				 "each measurement takes %llu ms, and the next one is due after "
+				 "%llu; say a duration of that at most",
+				 (unsigned long long)m->duration, (unsigned long long)m->interval);
 	if (m->delivery != 0 && !m->destination && !probe->owner->deliver)
 		request_complain(request, &m->place,
 				 "over HTTPS nothing comes by itself; add a destination, or leave "
 				 "delivery out and ask for the VALUE");
-	if (m->destination && !probes->folder)
-		request_complain(request, &m->place,
-				 "no destinations; who started evspace mir says --deliver DIR");
-}
-
-/* ---- where it goes ---- */
-
-const char *destination_below(const char *folder, const char *uri)
-{
-	size_t n = strlen(folder);
-	const char *path = uri + strlen("file://");
-
-	while (n > 1 && folder[n - 1] == '/')
-		n--;
-	if (strncmp(uri, "file:///", strlen("file:///")) != 0 || strncmp(path, folder, n) != 0 ||
-	    path[n] != '/' || !path[n + 1] || strchr(path, '%'))
-		return NULL;
-	return path + n + 1;
-}
-
-/* No links, and nothing outside. Returns a descriptor, or -1 with errno. */
-static int below_open(const char *folder, const char *path, uint64_t flags, uint64_t mode)
-{
-	struct open_how how = {.flags = flags | O_CLOEXEC,
-			       .mode = mode,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_MAGICLINKS};
-	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, saved;
-
-	if (dir < 0)
-		return -1;
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	saved = errno;
-	close(dir);
-	errno = saved;
-	return fd;
-}
-
-int destination_folder(const char *folder, const char *path)
-{
-	return below_open(folder, path, O_PATH | O_DIRECTORY, 0);
-}
-
-int destination_open(const char *folder, const char *uri, const struct mir_place *place,
-		     struct mir_request *request)
-{
-	const char *path = destination_below(folder, uri);
-	int fd = -1;
-
-	if (path)
-		fd = below_open(folder, path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
-	if (!path)
-		request_complain(
-			request, place,
-			"%.200s is not below the folder of --deliver; write file://%.200s/NAME",
-			uri, folder);
-	else if (fd < 0)
-		request_complain(request, place, "%.200s: %s", uri, strerror(errno));
-	return fd;
 }

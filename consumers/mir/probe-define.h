@@ -5,8 +5,27 @@
 
 #include "consumers/mir/probe.h"
 
+/** Are values those of single executions of a region? Else they grow, and are looked at now and
+ * then. */
+bool probe_is_of_executions(const struct probe *probe);
+
+/** Are its values taken when they are asked for? */
+bool probe_value_is_taken(const struct probe *probe);
+
+/** Is its value taken now and then, and not what it has come to when somebody asks? */
+bool probe_is_sampled(const struct probe *probe);
+
+/** Are its regions some of evspace.h, or functions? */
+bool probe_is_of_program(const struct probe *probe);
+
+/** Is all that it is about a matter of single calls, which no totals are of? */
+bool probe_is_of_calls(const struct probe *probe);
+
+/** It is what @defined says, which it borrows. */
+void probe_define(struct probe *probe, struct mir_request *defined);
+
 /** Complain of what cannot be measured so in @probe->defined, at its places. Sets the region. */
-void probe_check(const struct probes *probes, struct probe *probe, struct mir_request *request);
+void probe_check(struct probe *probe, struct mir_request *request);
 
 /** Have @to say what @from does, where that says something. */
 void measuring_settle(struct mir_measuring *to, const struct mir_measuring *from);
@@ -14,16 +33,5 @@ void measuring_fini(struct mir_measuring *measuring);
 
 /** Replace what @to says of metrics and entities by what @from does, if it says something. */
 void request_settle(struct mir_request *to, const struct mir_request *from);
-
-/** The part of a `file:` URI below @folder; NULL: it is not below it. */
-const char *destination_below(const char *folder, const char *uri);
-
-/** Open the folder @path below @folder, without links. Returns it, or -1 with errno. */
-int destination_folder(const char *folder, const char *path);
-
-/** Open the file that a `file:` URI names, below @folder, to add to it. Returns it, or -1 after a
- * complaint. */
-int destination_open(const char *folder, const char *uri, const struct mir_place *place,
-		     struct mir_request *request);
 
 #endif

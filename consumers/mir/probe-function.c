@@ -16,17 +16,37 @@
 
 #define DEADLINE_MS 900
 
-const char *probe_function(const struct probe *probe)
+/* The functions that a probe is of: 2 at most. */
+static size_t names_of(const struct probe *p, const char **names)
 {
-	const char *region = probe->defined->from.text;
-	const size_t n = strlen(REGION_FUNCTION);
+	size_t n = 0;
 
-	return region && strncmp(region, REGION_FUNCTION, n) == 0 && region[n] ? region + n : NULL;
+	for (unsigned i = 0; i < p->n_regions; i++)
+		if (p->regions[i].function)
+			names[n++] = p->regions[i].function;
+	return n;
 }
 
 static bool is_on(const struct probe *p)
 {
-	return probe_function(p) && (p->active || p->begins_ns > 0);
+	return p->active || p->begins_ns > 0;
+}
+
+/* Those of another one, that are not among the @n; returns how many there are then. */
+static size_t names_add(const struct probe *p, const char **names, size_t n)
+{
+	const char *its[2];
+	size_t n_its = is_on(p) ? names_of(p, its) : 0;
+
+	for (size_t i = 0; i < n_its; i++) {
+		size_t k = 0;
+
+		while (k < n && strcmp(names[k], its[i]) != 0)
+			k++;
+		names[k] = its[i];
+		n += k == n;
+	}
+	return n;
 }
 
 static struct evspace_question *functions_ask(const struct probes *probes, const char *const *names,
@@ -46,6 +66,8 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 {
 	struct probe *p = arg;
 	const struct evspace_switched *s = reply->switched;
+	const char *names[2] = {""};
+
 	const char *said = NULL;
 	unsigned changed = 0;
 
@@ -55,6 +77,7 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 			said = s->hosts[i].text;
 	}
 	p->function.question = NULL;
+	names_of(p, names);
 	if (!s)
 		p->function.why = memory_copy(reply->why);
 	else if (changed == 0)
@@ -64,20 +87,21 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 				       "no process has a function \"%s\" that can be switched "
 				       "on; its files need their symbols, and it has to be "
 				       "compiled with -finstrument-functions",
-				       probe_function(p));
+				       names[0]);
 }
 
 void probe_function_begin(struct probes *probes, struct probe *probe)
 {
-	const char *name = probe_function(probe);
+	const char *names[2];
+	size_t n = names_of(probe, names);
 
-	if (!name)
+	if (n == 0)
 		return;
 	free(probe->function.why);
 	probe->function.why = NULL;
 	evspace_cancel(probe->function.question);
 	probe->function.question =
-		functions_ask(probes, &name, 1, LEASE_MS, false, on_begun, probe);
+		functions_ask(probes, names, n, LEASE_MS, false, on_begun, probe);
 	if (probes->functions.again_ns == 0)
 		probes->functions.again_ns = clock_mono_ns() + AGAIN_NS;
 }
@@ -109,17 +133,9 @@ int probe_functions_run(struct probes *probes)
 		return -1;
 	if (now < probes->functions.again_ns)
 		return (int)((probes->functions.again_ns - now) / 1000000) + 1;
-	names = memory_new(probes->n + 1, sizeof(*names));
-	TAILQ_FOREACH (p, &probes->list, link) {
-		size_t i = 0;
-
-		if (!is_on(p))
-			continue;
-		while (i < n && strcmp(names[i], probe_function(p)) != 0)
-			i++;
-		names[i] = probe_function(p);
-		n += i == n;
-	}
+	names = memory_new(2 * probes->n + 1, sizeof(*names));
+	TAILQ_FOREACH (p, &probes->list, link)
+		n = names_add(p, names, n);
 	if (n > 0 && !probes->functions.question)
 		probes->functions.question =
 			functions_ask(probes, names, n, LEASE_MS, true, on_again, probes);
@@ -139,20 +155,26 @@ static void on_ended(const struct evspace_reply *reply, void *arg)
 
 void probe_function_end(struct probes *probes, struct probe *probe)
 {
-	const char *name = probe_function(probe);
+	const char **names = memory_new(2 * probes->n + 3, sizeof(*names)), *its[2];
+	size_t n_its = is_on(probe) ? names_of(probe, its) : 0, n = 0;
 	const struct probe *p;
-	bool others = false;
 
 	evspace_cancel(probe->function.question);
 	probe->function.question = NULL;
 	free(probe->function.why);
 	probe->function.why = NULL;
-	if (!is_on(probe))
-		return;
 	TAILQ_FOREACH (p, &probes->list, link)
-		others |= p != probe && is_on(p) && strcmp(probe_function(p), name) == 0;
-	if (!others)
-		functions_ask(probes, &name, 1, 0, false, on_ended, NULL);
+		if (p != probe)
+			n = names_add(p, names, n);
+	for (size_t i = 0; i < n_its; i++) {
+		bool others = false;
+
+		for (size_t k = 0; k < n; k++)
+			others |= strcmp(names[k], its[i]) == 0;
+		if (!others)
+			functions_ask(probes, &its[i], 1, 0, false, on_ended, NULL);
+	}
+	free(names);
 }
 
 void probe_functions_fini(struct probes *probes)

@@ -5,13 +5,6 @@
 
 #include "consumers/mir/probe.h"
 
-/** What the name of a function has before it in requests, and how long it may be. */
-#define REGION_FUNCTION	     "function:"
-#define PROBE_FUNCTION_BYTES 55u
-
-/** The function that a probe is of; NULL: of none. */
-const char *probe_function(const struct probe *probe);
-
 /** It begins: have its function, if it is of one, switched on. */
 void probe_function_begin(struct probes *probes, struct probe *probe);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "consumers/mir/answer.h"
+#include "consumers/mir/probe-cell.h"
+#include "consumers/mir/probe-define.h"
 #include "pathmap/base/memory.h"
 
 /* Some tuples, with the texts that they point to. */
@@ -15,12 +17,6 @@ struct probe_values {
 	size_t n;
 	char **texts;
 	size_t n_texts;
-};
-
-/* An entity with all that it is nested in, from the largest on; NULL: not said. */
-struct probe_chain {
-	const char *id[MIR_LEVELS];
-	bool all; /* one of them is "*" */
 };
 
 /* What is known of one combination. */
@@ -35,56 +31,6 @@ struct probe_groups {
 	struct probe_group *items;
 	size_t n;
 };
-
-/* ---- names ---- */
-
-static bool is_wild(const char *id)
-{
-	return id && (strcmp(id, "*") == 0 || strcmp(id, "?") == 0);
-}
-
-/* What a cell is at a level, for the caller to free; NULL: nothing. */
-static char *cell_id(const struct probe_cell *c, enum mir_level level)
-{
-	static const unsigned parts[MIR_LEVELS] = {
-		[MIR_SITE] = 1, [MIR_NODE] = 2, [MIR_PROCESS] = 3, [MIR_THREAD] = 4};
-	const char *at = c->name;
-
-	if (level == MIR_COMMUNICATOR)
-		return c->comm ? memory_format("%08x", c->comm) : NULL;
-	for (unsigned i = 0; i < parts[level]; i++) {
-		if (*at != '/')
-			return NULL;
-		at += 1 + strcspn(at + 1, "/");
-	}
-	return memory_copy_bytes(c->name, (size_t)(at - c->name));
-}
-
-static void ids_free(char *id[MIR_LEVELS])
-{
-	for (unsigned i = 0; i < MIR_LEVELS; i++)
-		free(id[i]);
-}
-
-/* The ids of a cell at the levels of the chain. Returns false if it is not of it. */
-static bool cell_ids(const struct probe_cell *c, const struct probe_chain *chain,
-		     const struct metric *m, char *id[MIR_LEVELS])
-{
-	/* threads are counted once, and once for each communicator */
-	bool is_of = m->what != METRIC_THREADS ||
-		     (c->comm != 0) == (chain->id[MIR_COMMUNICATOR] != NULL);
-
-	for (unsigned i = 0; i < MIR_LEVELS; i++) {
-		id[i] = chain->id[i] ? cell_id(c, (enum mir_level)i) : NULL;
-		if (!chain->id[i])
-			continue;
-		if (!is_wild(chain->id[i]))
-			is_of = is_of && id[i] && strcmp(id[i], chain->id[i]) == 0;
-		else if (i != MIR_COMMUNICATOR && (i != MIR_THREAD || !metric_is_of_processes(m)))
-			is_of = is_of && id[i];
-	}
-	return is_of;
-}
 
 /* ---- groups of a chain ---- */
 
@@ -138,7 +84,7 @@ static void groups_settle(struct probe_groups *groups)
 			continue;
 		}
 		group_merge(&groups->items[kept - 1], g);
-		ids_free(g->id);
+		probe_ids_free(g->id);
 	}
 	groups->n = kept;
 }
@@ -175,13 +121,13 @@ static struct probe_groups groups_make(const struct probe *p, const struct probe
 						    .sampled = c->sampled,
 						    .last_ns = c->last_ns};
 
-		if (cell_ids(c, chain, s->metric, id))
+		if (probe_cell_ids(c, chain, s->metric, id))
 			group_merge(group_new(&groups, id), &of_cell);
 		else
-			ids_free(id);
+			probe_ids_free(id);
 	}
 	for (unsigned i = 0; i < MIR_LEVELS; i++)
-		wild |= is_wild(chain->id[i]);
+		wild |= probe_id_is_wild(chain->id[i]);
 	if (groups.n == 0 && !wild) {
 		for (unsigned i = 0; i < MIR_LEVELS; i++)
 			id[i] = memory_copy(chain->id[i]);
@@ -196,46 +142,18 @@ static struct probe_groups groups_make(const struct probe *p, const struct probe
 static void groups_fini(struct probe_groups *groups)
 {
 	for (size_t i = 0; i < groups->n; i++)
-		ids_free(groups->items[i].id);
+		probe_ids_free(groups->items[i].id);
 	free(groups->items);
 }
 
-/* ---- chains of a request ---- */
-
-/* The chain of entity @i; false: what is nested in it is meant. Without entities there is one, of
- * those that execute. */
-static bool chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
-{
-	const struct mir_request *d = p->defined;
-
-	*chain = (struct probe_chain){.all = false};
-	if (d->n_entities == 0) {
-		for (unsigned k = 0; k < MIR_LEVELS; k++)
-			chain->id[k] = "?";
-		return true;
-	}
-	if (d->entities[i].nests)
-		return false;
-	for (size_t at = i + 1; at > 0; at = d->entities[at - 1].within) {
-		const struct mir_entity *e = &d->entities[at - 1];
-
-		chain->id[e->level] = e->id.text;
-		chain->all |= strcmp(e->id.text, "*") == 0;
-	}
-	return true;
-}
-
-static size_t chains(const struct probe *p)
-{
-	return p->defined->n_entities > 0 ? p->defined->n_entities : 1;
-}
+/* ---- what is needed ---- */
 
 static bool probe_is_of_all(const struct probe *p)
 {
 	struct probe_chain chain;
 
-	for (size_t i = 0; i < chains(p); i++)
-		if (chain_of(p, i, &chain) && chain.all)
+	for (size_t i = 0; i < probe_chains(p); i++)
+		if (probe_chain_of(p, i, &chain) && chain.all)
 			return true;
 	return false;
 }
@@ -252,18 +170,13 @@ bool probe_needs_snapshot(const struct probe *probe)
 	return false;
 }
 
-bool probe_value_is_taken(const struct probe *probe)
-{
-	return probe->active && probe->defined->measuring.interval == 0;
-}
-
 /* ---- values ---- */
 
 static double group_value(const struct probe *p, const struct probe_group *g)
 {
 	if (probe_is_of_executions(p))
 		return g->last;
-	return p->defined->measuring.interval > 0 ? g->sampled : g->stat.sum;
+	return probe_is_sampled(p) ? g->sampled : g->stat.sum;
 }
 
 /* One more value of each group for the aggregates. */
@@ -280,6 +193,15 @@ static void chain_sample(const struct probe *p, struct probe_series *s,
 	groups_fini(&groups);
 }
 
+void probe_sample_begin(struct probe *probe, const struct sources *sources)
+{
+	for (size_t i = 0; i < probe->n_series; i++) {
+		sources_know(sources, &probe->series[i]);
+		for (struct probe_cell *c = probe->series[i].cells; c; c = c->hh.next)
+			c->before = c->stat.sum;
+	}
+}
+
 void probe_sample(struct probe *probe, const struct sources *sources)
 {
 	struct probe_chain chain;
@@ -289,11 +211,11 @@ void probe_sample(struct probe *probe, const struct sources *sources)
 
 		sources_know(sources, s);
 		for (struct probe_cell *c = s->cells; c; c = c->hh.next)
-			c->sampled = c->stat.sum;
+			c->sampled = c->stat.sum - c->before;
 		if (probe_is_of_executions(probe) || probe->defined->measuring.n_functions == 0)
 			continue;
-		for (size_t k = 0; k < chains(probe); k++)
-			if (chain_of(probe, k, &chain))
+		for (size_t k = 0; k < probe_chains(probe); k++)
+			if (probe_chain_of(probe, k, &chain))
 				chain_sample(probe, s, &chain);
 	}
 	probe->measured = true;
@@ -344,7 +266,7 @@ static void group_tuple(struct probe_values *v, const struct probe *p,
 
 	for (unsigned k = 0; k < MIR_LEVELS; k++) {
 		t->id[k] = text_keep(v, of->id[k]);
-		t->as_requested[k] = chain->id[k] && !is_wild(chain->id[k]);
+		t->as_requested[k] = chain->id[k] && !probe_id_is_wild(chain->id[k]);
 	}
 	t->known = executions ? g && g->last_ns > 0 : p->measured;
 	t->value = g ? group_value(p, g) : 0;
@@ -374,10 +296,10 @@ static struct probe_sum executions_sum(const struct probe *p, const struct probe
 	struct probe_sum sum = {.stat = {0}};
 	struct probe_chain chain;
 
-	for (size_t i = 0; i < chains(p); i++) {
+	for (size_t i = 0; i < probe_chains(p); i++) {
 		struct probe_groups groups;
 
-		if (!chain_of(p, i, &chain))
+		if (!probe_chain_of(p, i, &chain))
 			continue;
 		groups = groups_make(p, s, &chain);
 		for (size_t g = 0; g < groups.n; g++)
@@ -426,8 +348,8 @@ static void probe_add(struct probe_values *values, struct probe *probe,
 			aggregates_add(values, probe, &probe->series[i]);
 		return;
 	}
-	for (size_t i = 0; i < chains(probe); i++)
-		if (chain_of(probe, i, &chain))
+	for (size_t i = 0; i < probe_chains(probe); i++)
+		if (probe_chain_of(probe, i, &chain))
 			chain_add(values, probe, &chain);
 }
 
@@ -442,18 +364,29 @@ void probe_values_write(struct probe *const *some, size_t n, const struct source
 			FILE *out)
 {
 	struct probe_values values = {.tuples = NULL};
-	uint64_t lost = 0;
-	bool used = false;
+	uint64_t lost = 0, dropped = 0;
+	bool used = false, siteless = false;
 
 	for (size_t i = 0; i < n; i++) {
 		probe_add(&values, some[i], sources);
 		lost += some[i]->lost;
 		used |= probe_uses(some[i]);
+		siteless |= some[i]->siteless && !some[i]->sited;
+		if (some[i]->destination)
+			dropped += destination_dropped(some[i]->destination);
 	}
 	measurement_write(out, values.tuples, values.n);
 	if (lost > 0)
 		fprintf(out, "<!-- %llu tuples were overwritten before they were read -->",
 			(unsigned long long)lost);
+	if (dropped > 0)
+		fprintf(out,
+			"<!-- %llu documents were dropped, as their destinations took none -->",
+			(unsigned long long)dropped);
+	if (siteless)
+		fputs("<!-- call sites are not recorded; elements are to be split by them "
+		      "(docs/collecting.md) -->",
+		      out);
 	if (used)
 		gaps_write(sources->usages, out);
 	fputc('\n', out);

@@ -11,8 +11,8 @@
  * snapshot. */
 bool probe_needs_snapshot(const struct probe *probe);
 
-/** Are its values taken when they are asked for? */
-bool probe_value_is_taken(const struct probe *probe);
+/** A measurement with a duration begins: of the values that grow. */
+void probe_sample_begin(struct probe *probe, const struct sources *sources);
 
 /** Take the values that grow, as they are now, for its aggregates. */
 void probe_sample(struct probe *probe, const struct sources *sources);

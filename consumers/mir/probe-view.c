@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/mir/probe-define.h"
+#include "consumers/mir/probe-span.h"
+#include "consumers/mir/probe-cell.h"
+#include "consumers/watch/events.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
@@ -21,31 +25,15 @@ struct probe_view {
 	char *define;
 	struct evspace_client *client;
 	unsigned users;
-	uint64_t came_ns;  /* when the newest wave came; 0: none has */
-	uint64_t whole_ns; /* what was before this has come */
+	uint64_t came_ns;    /* when the newest wave came; 0: none has */
+	uint64_t whole_ns;   /* what was before this has come */
+	uint64_t settled_ns; /* and is in its order */
+	int64_t read_ns;     /* when hosts were read for the newest wave */
 	uint64_t lost;
 	bool ended;
 };
 
 /* ---- what comes, to whom ---- */
-
-struct probe_cell *probe_cell_of(struct probe_series *series, uint32_t comm, const char *name)
-{
-	char key[1024];
-	int n = snprintf(key, sizeof(key), "%08x%s", comm, name);
-	size_t bytes = n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1;
-	struct probe_cell *c;
-
-	HASH_FIND(hh, series->cells, key, bytes, c);
-	if (c)
-		return c;
-	c = memory_new(1, sizeof(*c) + bytes + 1);
-	memcpy(c->key, key, bytes);
-	c->comm = comm;
-	c->name = c->key + 8;
-	HASH_ADD_KEYPTR(hh, series->cells, c->key, bytes, c);
-	return c;
-}
 
 /* Is the operation in "MPI_Send|MPI_Isend"? */
 static bool is_listed(const char *ops, const char *op)
@@ -61,21 +49,35 @@ static bool is_listed(const char *ops, const char *op)
 static bool is_meant(const struct probe *p, const struct metric_part *part, const char *name,
 		     uint16_t op)
 {
-	int channel = op_channel(op);
-
-	if (p->op ? op != p->op : p->channel >= 0 ? channel != p->channel : channel == CHANNEL_USER)
+	if (p->n_regions > 0 ? !probe_region_is(&p->regions[0], op)
+			     : op_channel(op) == CHANNEL_USER)
 		return false;
 	return !part->ops || is_listed(part->ops, name);
 }
 
 /* Is it one of the region that the probe is of, if it is of one? */
-static bool is_labelled(const struct probe *p, const struct probe_view *v,
+static bool is_of_region(struct probe *p, const struct probe_view *v,
+			 const struct evspace_event *event)
+{
+	if (!event || p->n_regions == 0)
+		return true;
+	if (p->regions[0].site && !(event->flags & EVSPACE_COMPLETION)) {
+		p->sited |= probe_region_site(event->name) != NULL;
+		p->siteless |= !probe_region_site(event->name);
+	}
+	return probe_region_has(&p->regions[0], v->client, event);
+}
+
+/* Is it of one of the regions, or of all? */
+static bool is_of_trace(const struct probe *p, const struct probe_view *v,
 			const struct evspace_event *event)
 {
-	const char *wanted = probe_label(p);
-	const char *label = wanted && event ? evspace_label(v->client, event->seq_or_tag) : NULL;
-
-	return !wanted || (label && strcmp(label, wanted) == 0);
+	if (p->n_regions == 0)
+		return true;
+	for (unsigned i = 0; i < p->n_regions; i++)
+		if (probe_region_has(&p->regions[i], v->client, event))
+			return true;
+	return false;
 }
 
 /* A total of some calls. */
@@ -117,10 +119,39 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 	free(name);
 }
 
-void probe_is_fresh(struct probe *probe)
+/* The event itself, as a line. */
+static void trace_take(struct probe *p, const struct probe_view *v,
+		       const struct evspace_event *event)
 {
-	if (probe->fresh_ns == 0)
-		probe->fresh_ns = clock_mono_ns();
+	const char *end = strrchr(event->name, '/');
+	char *thread = memory_copy_bytes(event->name, end ? (size_t)(end - event->name) : 0);
+
+	if (is_of_trace(p, v, event) && probe_concerns(p, event->comm, thread)) {
+		if (!p->trace.lines)
+			p->trace.lines = open_memstream(&p->trace.text, &p->trace.bytes);
+		if (!p->trace.lines)
+			abort();
+		events_json.event(v->client, event, 0, p->trace.lines);
+		p->trace.n++;
+	}
+	free(thread);
+}
+
+static void traces_send(struct probe_view *v)
+{
+	struct probe *p;
+
+	TAILQ_FOREACH (p, &v->probes->list, link) {
+		if (p->trace.view != v || !p->trace.lines)
+			continue;
+		if (fclose(p->trace.lines) != 0)
+			abort();
+		destination_say(p->destination, p->trace.text, p->trace.bytes,
+				(unsigned)p->trace.n);
+		free(p->trace.text);
+		p->trace.lines = NULL;
+		p->trace.n = 0;
+	}
 }
 
 /* For each series and part that has the view: a total, or else an event. */
@@ -132,19 +163,27 @@ static void record_take(struct probe_view *v, const struct evspace_total *total,
 	struct probe *p;
 
 	TAILQ_FOREACH (p, &v->probes->list, link) {
+		if (!total && p->active && p->trace.view == v)
+			trace_take(p, v, event);
+		if (p->n_regions == 2) {
+			if (!total && p->active && p->n_series > 0 && p->series[0].views[0] == v)
+				probe_span_take(p, v->client, event);
+			continue;
+		}
 		for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
 			struct probe_series *s = &p->series[i / METRIC_PARTS];
 			const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
 
 			if (!p->active || s->views[i % METRIC_PARTS] != v ||
-			    !is_meant(p, part, name, op) || !is_labelled(p, v, event) ||
+			    !is_meant(p, part, name, op) || !is_of_region(p, v, event) ||
 			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
 				continue;
 			if (total)
 				total_add(s, total);
 			else
 				event_add(s, event);
-			probe_is_fresh(p);
+			if (!probe_is_sampled(p))
+				probe_is_fresh(p);
 		}
 	}
 }
@@ -153,14 +192,30 @@ static void loss_take(struct probe_view *v, uint64_t lost)
 {
 	struct probe *p;
 
-	TAILQ_FOREACH (p, &v->probes->list, link)
+	TAILQ_FOREACH (p, &v->probes->list, link) {
+		if (p->active && p->trace.view == v)
+			p->lost += lost;
 		for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++)
 			if (p->active && p->series[i / METRIC_PARTS].views[i % METRIC_PARTS] == v)
 				p->lost += lost;
+	}
+}
+
+/* All that was before the wave before was read is there now: an element of a thread may have been
+ * read before another one of its had what was earlier. */
+static void spans_settle(struct probe_view *v, int64_t read_ns)
+{
+	struct probe *p;
+
+	TAILQ_FOREACH (p, &v->probes->list, link)
+		if (p->n_regions == 2 && p->active && p->n_series > 0 && p->series[0].views[0] == v)
+			probe_span_settle(p, read_ns > 0 ? v->read_ns : INT64_MAX);
+	v->read_ns = read_ns > 0 ? read_ns : v->read_ns;
 }
 
 static void wave_take(struct probe_view *v)
 {
+	int64_t read_ns = 0;
 	struct evspace_total total;
 	struct evspace_event event;
 	struct evspace_counts counts;
@@ -168,9 +223,14 @@ static void wave_take(struct probe_view *v)
 	while (evspace_total(v->client, &total))
 		record_take(v, &total, NULL);
 	evspace_rewind(v->client);
-	while (evspace_event(v->client, &event))
-		if (!(event.flags & (EVSPACE_RUNNING | EVSPACE_REGION)))
-			record_take(v, NULL, &event);
+	while (evspace_event(v->client, &event)) {
+		if (event.flags & (EVSPACE_RUNNING | EVSPACE_REGION))
+			continue;
+		record_take(v, NULL, &event);
+		read_ns = read_ns == 0 || event.read_ns < read_ns ? event.read_ns : read_ns;
+	}
+	spans_settle(v, read_ns);
+	traces_send(v);
 	evspace_counts(v->client, &counts);
 	if (counts.lost > v->lost)
 		loss_take(v, counts.lost - v->lost);
@@ -178,6 +238,7 @@ static void wave_take(struct probe_view *v)
 	if (evspace_wave(v->client)->again)
 		return;
 	/* one wave is under way at a time: this one was asked for when the one before had come */
+	v->settled_ns = v->whole_ns;
 	v->whole_ns = v->came_ns;
 	v->came_ns = clock_mono_ns();
 }
@@ -235,9 +296,9 @@ const char *probe_view_trouble(const struct probe_view *view)
 	return view->came_ns > 0 ? NULL : "nobody has answered; evspace status says more";
 }
 
-bool probe_view_is_whole(const struct probe_view *view, uint64_t since_ns)
+bool probe_view_is_whole(const struct probe_view *view, uint64_t since_ns, bool ordered)
 {
-	return view->ended || view->whole_ns >= since_ns;
+	return view->ended || (ordered ? view->settled_ns : view->whole_ns) >= since_ns;
 }
 
 void probe_view_leave(struct probe_view *view)

@@ -5,10 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "consumers/mir/probe-cell.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-function.h"
+#include "consumers/mir/probe-span.h"
 #include "consumers/mir/probe-view.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
@@ -72,15 +73,34 @@ static void probe_base(struct probe *p, const struct usages *usages)
 			series_base(&p->series[i], usages);
 }
 
+static uint64_t due_after(uint64_t ms)
+{
+	return ms > 0 ? clock_mono_ns() + ms * 1000000 : 0;
+}
+
+/* What has no interval is measured once, from now on. */
+static void probe_sample_next(struct probe *p)
+{
+	const struct mir_measuring *m = &p->defined->measuring;
+
+	p->within_ns = 0;
+	p->sample_ns = m->interval > 0	 ? due_after(m->interval)
+		       : m->duration > 0 ? clock_mono_ns()
+					 : 0;
+}
+
 void probe_reset(struct probe *probe, const struct usages *usages)
 {
 	for (size_t i = 0; i < probe->n_series; i++)
 		series_forget(&probe->series[i]);
+	probe_span_forget(probe);
 	if (usages)
 		probe_base(probe, usages);
 	probe->lost = 0;
 	probe->fresh_ns = 0;
-	probe->measured = probe->active && probe->defined->measuring.interval == 0;
+	probe->measured = probe->active && !probe_is_sampled(probe);
+	if (probe->active)
+		probe_sample_next(probe);
 }
 
 static void series_make(struct probe *p)
@@ -95,20 +115,17 @@ static void series_make(struct probe *p)
 
 /* ---- when ---- */
 
-static uint64_t due_after(uint64_t ms)
-{
-	return ms > 0 ? clock_mono_ns() + ms * 1000000 : 0;
-}
-
 /* The view that has what a part of a metric needs, which all probes share: totals by operation, or
- * all calls where the last one counts; no total knows names of regions, so these come one by one. A
+ * all calls where the last one counts, or their places; no total knows names of regions, so these
+ * come one by one. A
  * consumer has few views of its own, and `events` is none of them. */
 static void definition_write(char *text, size_t room, const struct probe *p, const struct metric *m,
 			     const struct metric_part *part)
 {
-	if (probe_label(p))
-		snprintf(text, room, "read stream; element filter channel=user");
-	else if (probe_is_of_executions(p) && p->defined->measuring.n_functions == 0)
+	if (probe_is_of_program(p))
+		snprintf(text, room, PROBE_VIEW_USER);
+	else if (probe_is_of_calls(p) ||
+		 (probe_is_of_executions(p) && p->defined->measuring.n_functions == 0))
 		snprintf(text, room, PROBE_VIEW_CALLS);
 	else
 		snprintf(text, room,
@@ -130,6 +147,8 @@ static void views_leave(struct probe *p)
 		probe_view_leave(*view_at(p, i));
 		*view_at(p, i) = NULL;
 	}
+	probe_view_leave(p->trace.view);
+	p->trace.view = NULL;
 }
 
 void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
@@ -146,6 +165,9 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
 		definition_write(define, sizeof(define), probe, m, &m->parts[i % METRIC_PARTS]);
 		*view_at(probe, i) = probe_view_join(probes, define);
 	}
+	if (probe->defined->events)
+		probe->trace.view = probe_view_join(
+			probes, probe_is_of_program(probe) ? PROBE_VIEW_USER : PROBE_VIEW_CALLS);
 	probe_function_begin(probes, probe);
 	probe->begins_ns = clock_mono_ns();
 	probe->errand = errand;
@@ -157,14 +179,16 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
 bool probe_is_whole(const struct probe *probe, uint64_t since_ns)
 {
 	for (size_t i = 0; i < probe->n_series * METRIC_PARTS; i++)
-		if (*view_at(probe, i) && !probe_view_is_whole(*view_at(probe, i), since_ns))
+		if (*view_at(probe, i) &&
+		    !probe_view_is_whole(*view_at(probe, i), since_ns,
+					 probe->active && probe->n_regions == 2))
 			return false;
-	return true;
+	return !probe->trace.view || probe_view_is_whole(probe->trace.view, since_ns, false);
 }
 
 static const char *views_trouble(const struct probe *p)
 {
-	const char *why = NULL;
+	const char *why = p->trace.view ? probe_view_trouble(p->trace.view) : NULL;
 
 	for (size_t i = 0; i < p->n_series * METRIC_PARTS && !why; i++)
 		why = *view_at(p, i) ? probe_view_trouble(*view_at(p, i)) : NULL;
@@ -195,8 +219,8 @@ static void probe_settle(struct probes *probes, struct probe *p, const struct us
 	if (usages)
 		probe_base(p, usages);
 	p->active = true;
-	p->measured |= m->interval == 0;
-	p->sample_ns = due_after(m->interval);
+	p->measured |= !probe_is_sampled(p);
+	probe_sample_next(p);
 	p->deliver_ns = due_after(m->delivery > 0 ? (uint64_t)m->delivery : 0);
 }
 
@@ -237,16 +261,15 @@ void probe_end(struct probes *probes, struct probe *probe)
 static void destination_settle(struct probes *probes, struct probe *p, struct mir_request *request)
 {
 	const struct mir_measuring *m = &p->defined->measuring;
-	int fd;
+	struct destination *d;
 
 	if (!m->destination || request->n_faults > 0)
 		return;
-	fd = destination_open(probes->folder, m->destination, &m->place, request);
-	if (fd < 0)
+	d = destination_join(&probes->destinations, m->destination, &m->place, request);
+	if (!d)
 		return;
-	if (p->fd >= 0)
-		close(p->fd);
-	p->fd = fd;
+	destination_leave(p->destination);
+	p->destination = d;
 }
 
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
@@ -260,7 +283,6 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 		return NULL;
 	}
 	p = memory_new(1, sizeof(*p));
-	p->fd = -1;
 	p->owner = owner;
 	p->defined = memory_new(1, sizeof(*p->defined));
 	p->defined->place = request->place;
@@ -271,7 +293,7 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 	measuring_settle(&p->defined->measuring, &owner->defaults);
 	measuring_settle(&p->defined->measuring, &request->measuring);
 	request_settle(p->defined, request);
-	probe_check(probes, p, request);
+	probe_check(p, request);
 	destination_settle(probes, p, request);
 	p->wanted = request->activated;
 	TAILQ_INSERT_TAIL(&probes->list, p, link);
@@ -305,6 +327,7 @@ bool probe_change(struct probes *probes, struct probe *probe, struct mir_request
 		return false;
 	d = memory_new(1, sizeof(*d));
 	d->place = request->place;
+	d->events = before->events;
 	d->from = (struct mir_word){memory_copy(before->from.text), request->place};
 	d->to = (struct mir_word){memory_copy(before->to.text), request->place};
 	measuring_settle(&d->measuring, &before->measuring);
@@ -312,10 +335,10 @@ bool probe_change(struct probes *probes, struct probe *probe, struct mir_request
 	request_settle(d, before);
 	request_settle(d, request);
 	probe->defined = d;
-	probe_check(probes, probe, request);
+	probe_check(probe, request);
 	destination_settle(probes, probe, request);
 	if (request->n_faults > 0) {
-		probe->defined = before;
+		probe_define(probe, before);
 		request_free(d);
 		return false;
 	}
@@ -334,8 +357,7 @@ void probe_free(struct probes *probes, struct probe *probe)
 	free(probe->series);
 	free(probe->why);
 	request_free(probe->defined);
-	if (probe->fd >= 0)
-		close(probe->fd);
+	destination_leave(probe->destination);
 	TAILQ_REMOVE(&probes->list, probe, link);
 	probes->n--;
 	probes->changes++;

@@ -9,18 +9,18 @@
 #include <sys/queue.h>
 
 #include "consumers/client/evspace-loop.h"
+#include "consumers/mir/destination.h"
 #include "consumers/mir/metric.h"
+#include "consumers/mir/probe-region.h"
 #include "consumers/mir/probe-stat.h"
 #include "consumers/mir/request.h"
 #include "consumers/mir/snapshot.h"
 #include "consumers/mir/usages.h"
 #include "pathmap/base/hash.h"
 
-/** Most probes at once; and what no id reaches. */
-#define PROBES_MAX	 1000u
-#define PROBES_NAMED_MAX 4000000000u
-
-/** How long to wait for what has not come. */
+/** Most probes at once; what no id reaches; and how long to wait for what has not come. */
+#define PROBES_MAX	  1000u
+#define PROBES_NAMED_MAX  4000000000u
 #define PROBE_PATIENCE_NS UINT64_C(5000000000)
 
 /** What is known of one thread, or process, on one communicator (0: on none). */
@@ -29,9 +29,11 @@ struct probe_cell {
 	uint32_t comm;
 	struct probe_stat stat; /* of all executions since the probe began */
 	double sampled;		/* the sum, when the probe took it last */
+	double before;		/* the sum, when a measurement with a duration began */
 	double base;		/* of what the kernel says: where the sum began */
 	double last;		/* of the one that ended last */
 	int64_t last_ns;	/* when; 0: there was none */
+	int64_t opened_ns;	/* when the newest one began that has not ended elsewhere yet */
 	char *name;		/* in the key */
 	char key[];
 };
@@ -44,6 +46,7 @@ struct probe_owner {
 	unsigned errands; /* that are under way */
 	char *name;	  /* by which it is known over several connections; NULL: it is one */
 	LIST_HEAD(, writeback) writebacks; /* writeback.h */
+	LIST_HEAD(, sir_unit) units;	   /* units.h */
 };
 
 /** One metric of a probe. */
@@ -58,27 +61,35 @@ struct probe {
 	TAILQ_ENTRY(probe) link;
 	char id[16];
 	struct probe_owner *owner;
-	struct mir_request *defined; /* what all requests have said of it */
-	uint16_t op;		     /* its region: an operation; 0: none */
-	int channel;		     /* or a group of them; -1: none */
-	const char *label; /* of those, the region of evspace.h with this name; NULL: all */
+	struct mir_request *defined;	/* what all requests have said of it */
+	struct probe_region regions[2]; /* where it begins and ends, by the texts of that */
+	unsigned n_regions;		/* 1: both are the same; 0: it is of all */
+	bool siteless, sited;		/* there are calls whose place is not recorded; or is */
+	struct probe_moment *moments;	/* probe-span.h */
+	size_t n_moments;
 	bool flushed, wanted, active;
 	uint64_t begins_ns; /* since when it is to be active, and is not yet; 0: it is not to be */
-	unsigned errand;    /* that has it begin, by its number */
-	unsigned named_by;  /* the last control request that names it, by the same */
-	char *why;	    /* it could not begin; NULL: it could */
-	uint64_t again_ns;  /* when to try that again; 0: never */
+	unsigned errand, named_by; /* that has it begin, and last names it, by number */
+	char *why;		   /* it could not begin; NULL: it could */
+	uint64_t again_ns;	   /* when to try that again; 0: never */
 	struct {
 		struct evspace_question *question; /* NULL: it is answered */
 		char *why;			   /* it cannot be on; NULL: it is */
 	} function;				   /* probe-function.h */
-	bool measured;				   /* there is a value */
+	struct {
+		struct probe_view *view; /* NULL: it has none now */
+		FILE *lines;		 /* those of a wave; NULL: none came yet */
+		char *text;
+		size_t bytes, n;
+	} trace;       /* events themselves are asked for */
+	bool measured; /* there is a value */
 	struct probe_series *series;
 	size_t n_series;
 	uint64_t sample_ns, deliver_ns; /* when to, next; 0: never */
-	uint64_t fresh_ns; /* when something came that is not delivered yet; 0: all is */
-	int fd;		   /* where it is delivered; -1: standard output */
-	uint64_t lost;	   /* tuples of its views, so far */
+	uint64_t within_ns; /* a measurement with a duration has begun then; 0: none has */
+	uint64_t fresh_ns;  /* when something came that is not delivered yet; 0: all is */
+	struct destination *destination; /* NULL: where answers go */
+	uint64_t lost;			 /* tuples of its views, so far */
 };
 
 /** All of them, over one connection. */
@@ -91,20 +102,12 @@ struct probes {
 		struct evspace_question *question;
 		uint64_t again_ns; /* when to say what is on; 0: never */
 	} functions;
-	const char *folder; /* that destinations are below; NULL: none */
-	const char *write;  /* that sources are written back below; NULL: none */
-	const char *flags;  /* how sources are compiled (code-read.h) */
+	struct destinations destinations;
+	const char *write; /* that sources are written back below; NULL: none */
+	const char *flags; /* how sources are compiled (code-read.h) */
 	unsigned n, named;
 	unsigned changes; /* of what there is and how it is defined, so far */
 };
-
-/** Are values those of single executions of a region? Else they grow, and are looked at now and
- * then. */
-bool probe_is_of_executions(const struct probe *probe);
-
-/** The name of the region of evspace.h, or of the function, that it is of; NULL: of none, or of
- * all. */
-const char *probe_label(const struct probe *probe);
 
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,

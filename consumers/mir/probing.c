@@ -4,12 +4,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "consumers/mir/answer.h"
+#include "consumers/mir/probe-cell.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
 #include "consumers/mir/probe-view.h"
+#include "consumers/mir/units.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
@@ -29,7 +30,7 @@ static void document_write(struct probe *p, const struct sources *sources, FILE 
 	free(none.faults[0].text);
 }
 
-/* To its file: whoever reads it does not hold up the others, and may miss what it does not take. */
+/* To its destination, or between answers. */
 static void values_deliver(struct probe *p, const struct sources *sources)
 {
 	char *text = NULL;
@@ -41,11 +42,10 @@ static void values_deliver(struct probe *p, const struct sources *sources)
 	document_write(p, sources, document);
 	if (fclose(document) != 0)
 		abort();
-	if (p->fd < 0)
+	if (p->destination)
+		destination_say(p->destination, text, n, 1);
+	else
 		p->owner->deliver(p->owner, text, n);
-	else if (write(p->fd, text, n) != (ssize_t)n)
-		fprintf(stderr, "evspace mir: probe %s: its destination does not take all\n",
-			p->id);
 	free(text);
 	p->fresh_ns = 0;
 }
@@ -67,15 +67,28 @@ static bool probe_sample_due(struct probes *probes, struct probe *p, uint64_t no
 {
 	const struct sources_need need = {.snapshot = probe_needs_snapshot(p),
 					  .usages = probe_uses(p)};
+	const struct mir_measuring *m = &p->defined->measuring;
 	struct sources sources;
 
 	if (!is_due(p->sample_ns, now))
 		return false;
 	if (!sources_since(probes, &need, p->sample_ns, &sources))
 		return true;
+	if (m->duration > 0 && p->within_ns == 0) {
+		probe_sample_begin(p, &sources);
+		p->within_ns = p->sample_ns;
+		p->sample_ns += m->duration * 1000000;
+		return false;
+	}
 	if (!sources_trouble(&sources))
 		probe_sample(p, &sources);
-	due_later(&p->sample_ns, now, p->defined->measuring.interval);
+	/* intervals are from begin to begin */
+	p->sample_ns = m->duration > 0 ? p->within_ns : p->sample_ns;
+	p->within_ns = 0;
+	if (m->interval > 0)
+		due_later(&p->sample_ns, now, m->interval);
+	else
+		p->sample_ns = 0;
 	probe_is_fresh(p);
 	return false;
 }
@@ -89,7 +102,7 @@ static bool probe_deliver_due(struct probes *probes, struct probe *p, uint64_t n
 	uint64_t due_ns = each ? p->fresh_ns : p->deliver_ns;
 	struct sources sources;
 
-	if (each ? due_ns == 0 : !is_due(due_ns, now))
+	if (p->defined->events || (each ? due_ns == 0 : !is_due(due_ns, now)))
 		return false;
 	if (!sources_since(probes, &need, due_ns, &sources))
 		return true;
@@ -136,7 +149,7 @@ bool probing_delivers(const struct probes *probes)
 	const struct probe *p;
 
 	TAILQ_FOREACH (p, &probes->list, link)
-		if (p->active && p->defined->measuring.delivery != 0)
+		if (p->active && (p->defined->measuring.delivery != 0 || p->defined->events))
 			return true;
 	return false;
 }
@@ -153,4 +166,5 @@ void probing_leave(struct probes *probes, struct probe_owner *owner)
 	probes->changes++;
 	measuring_fini(&owner->defaults);
 	writebacks_free(owner);
+	units_free(owner);
 }

@@ -67,6 +67,8 @@ void request_write(FILE *out, const struct mir_request *r)
 		answer_attribute(out, "name", r->metrics[i].text);
 		fputs("/>", out);
 	}
+	if (r->events)
+		fputs("<event/>", out);
 	measuring_write(out, &r->measuring);
 	entities_write(out, r);
 	fputs("</instrreq>", out);

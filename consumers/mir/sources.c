@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "consumers/mir/probe-view.h"
+#include "consumers/mir/probe-cell.h"
 
 bool sources_since(struct probes *probes, const struct sources_need *need, uint64_t since_ns,
 		   struct sources *sources)

@@ -43,6 +43,8 @@ static void thread_take(struct usages *u, const char *process, const Evspace__Us
 	t->of_thread = true;
 	t->figures[METRIC_RAN] = (double)used->ran_ns / NS_PER_MS;
 	t->figures[METRIC_BLOCKS] = (double)used->blocks;
+	t->figures[METRIC_SWITCHES] = (double)used->blocks + (double)used->preempted;
+	t->figures[METRIC_FAULTS] = (double)used->faults;
 	t->figures[METRIC_BLOCKED] = (double)used->blocked_ns / NS_PER_MS;
 }
 

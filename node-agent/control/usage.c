@@ -82,6 +82,17 @@ static uint64_t age_ns(const char *stat)
 	return now > born ? now - born : 0;
 }
 
+/* Page faults of a thread, by its stat. */
+static uint64_t faults(const char *stat)
+{
+	const char *at = strrchr(stat, ')');
+	unsigned long long minor, major;
+
+	if (!at || sscanf(at + 1, " %*c%*d%*d%*d%*d%*d%*u%llu%*u%llu", &minor, &major) != 2)
+		return 0;
+	return minor + major;
+}
+
 static char *task_read(int pid, int tid, const char *name)
 {
 	char path[64];
@@ -99,6 +110,8 @@ static void thread_add(const struct usage_tids *tids, int pid, int tid, Evspace_
 	if (times && stat && status && sscanf(times, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2) {
 		Evspace__Used *u = used_of(p, thread_number(tids, tid));
 
+		u->faults += faults(stat);
+		u->preempted += (uint32_t)proc_number(status, "\nnonvoluntary_ctxt_switches:", 1);
 		age = age_ns(stat);
 		u->ran_ns += ran;
 		u->blocks += (uint32_t)proc_number(status, "\nvoluntary_ctxt_switches:", 1);

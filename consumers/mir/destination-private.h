@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What kinds of destinations share. */
+#ifndef EVSPACE_DESTINATION_PRIVATE_H
+#define EVSPACE_DESTINATION_PRIVATE_H
+
+#include <event2/event.h>
+
+#include "consumers/mir/destination.h"
+
+/** A document that waits. */
+struct destination_text {
+	STAILQ_ENTRY(destination_text) link;
+	size_t n;
+	unsigned count; /* of what it has */
+	char text[];
+};
+
+struct destination {
+	LIST_ENTRY(destination) link;
+	struct destinations *all;
+	unsigned users;
+	char *uri;
+	const char *path; /* in it: below the folder, or of the host */
+	bool socket;
+	int fd; /* of a file, or connected socket; -1: none */
+	STAILQ_HEAD(, destination_text) texts;
+	size_t waiting; /* their bytes */
+	size_t sent;	/* bytes of the first one that are sent */
+	uint64_t dropped;
+	bool told; /* that it takes nothing; until it does */
+	struct event *writable, *again;
+	struct destination_visit *visit; /* a POST that is not answered yet */
+};
+
+/** The first one is sent, or not to be sent: the next one is. */
+void destination_next(struct destination *destination, bool dropped);
+
+/** It takes nothing for now: say why, once, and try again in a while. */
+void destination_rest(struct destination *destination, const char *why);
+
+/** POST the first one, if none is under way. */
+void destination_post(struct destination *destination);
+
+/** What is under way has no destination any more. */
+void destination_post_end(struct destination *destination);
+
+#endif

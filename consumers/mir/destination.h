@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where values and events go by themselves: files and sockets below a folder, and a host that is
+ * stated. Whoever is slow there, or gone, holds up nobody: some of it waits, the rest is dropped
+ * and counted. */
+#ifndef EVSPACE_DESTINATION_H
+#define EVSPACE_DESTINATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "consumers/mir/request.h"
+#include "tree/link/tls.h"
+
+/** Most bytes that wait for one; a single document may be larger. */
+#define DESTINATION_WAITING ((size_t)1 << 20)
+
+struct event_base;
+
+/** One that is open. */
+struct destination;
+
+/** All of them. Zeroed at first, but for the loop and what is stated. */
+struct destinations {
+	LIST_HEAD(, destination) list;
+	struct event_base *base;
+	const char *folder; /* that files and sockets are below; NULL: none */
+	/* a host that documents are posted to: */
+	char *host;	     /* as destinations name it, "HOST:PORT"; NULL: none */
+	char *name, *number; /* that its certificate has; its address */
+	uint16_t port;
+	struct tls *tls; /* who we are */
+};
+
+/** Read "[NAME=]HOST:PORT", the host that documents may be posted to (NULL: none), with the
+ * certificate @identity of the folder @dir (access_identity()). Returns 0, or -1 with @e. It may
+ * wait for the host's name to be looked up. */
+int destinations_post(struct destinations *all, const char *text, const char *dir,
+		      const char *identity, struct error *e);
+
+void destinations_fini(struct destinations *all);
+
+/** The destination with that URI, which all who name it share, or NULL after a complaint. */
+struct destination *destination_join(struct destinations *all, const char *uri,
+				     const struct mir_place *place, struct mir_request *request);
+
+/** One less has it. NULL is fine. */
+void destination_leave(struct destination *destination);
+
+/** Send a document, or @count lines. What there is no room for is dropped. */
+void destination_say(struct destination *destination, const char *text, size_t n, unsigned count);
+
+/** Does something wait for one that takes what comes? */
+bool destinations_wait(const struct destinations *all);
+
+/** How many were dropped so far. */
+uint64_t destination_dropped(const struct destination *destination);
+
+/** The part of a `file:` URI below @folder; NULL: it is not below it. */
+const char *destination_below(const char *folder, const char *uri);
+
+/** Open the folder @path below @folder, without links. Returns it, or -1 with errno. */
+int destination_folder(const char *folder, const char *path);
+
+#endif

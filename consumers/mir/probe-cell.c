@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cells by names, and names by entities. */
+#include "consumers/mir/probe-cell.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+
+struct probe_cell *probe_cell_of(struct probe_series *series, uint32_t comm, const char *name)
+{
+	char key[1024];
+	int n = snprintf(key, sizeof(key), "%08x%s", comm, name);
+	size_t bytes = n < (int)sizeof(key) ? (size_t)n : sizeof(key) - 1;
+	struct probe_cell *c;
+
+	HASH_FIND(hh, series->cells, key, bytes, c);
+	if (c)
+		return c;
+	c = memory_new(1, sizeof(*c) + bytes + 1);
+	memcpy(c->key, key, bytes);
+	c->comm = comm;
+	c->name = c->key + 8;
+	HASH_ADD_KEYPTR(hh, series->cells, c->key, bytes, c);
+	return c;
+}
+
+void probe_is_fresh(struct probe *probe)
+{
+	if (probe->fresh_ns == 0)
+		probe->fresh_ns = clock_mono_ns();
+}
+
+bool probe_id_is_wild(const char *id)
+{
+	return id && (strcmp(id, "*") == 0 || strcmp(id, "?") == 0);
+}
+
+/* What a cell is at a level, for the caller to free; NULL: nothing. */
+static char *cell_id(const struct probe_cell *c, enum mir_level level)
+{
+	static const unsigned parts[MIR_LEVELS] = {
+		[MIR_SITE] = 1, [MIR_NODE] = 2, [MIR_PROCESS] = 3, [MIR_THREAD] = 4};
+	const char *at = c->name;
+
+	if (level == MIR_COMMUNICATOR)
+		return c->comm ? memory_format("%08x", c->comm) : NULL;
+	for (unsigned i = 0; i < parts[level]; i++) {
+		if (*at != '/')
+			return NULL;
+		at += 1 + strcspn(at + 1, "/");
+	}
+	return memory_copy_bytes(c->name, (size_t)(at - c->name));
+}
+
+void probe_ids_free(char *id[MIR_LEVELS])
+{
+	for (unsigned i = 0; i < MIR_LEVELS; i++)
+		free(id[i]);
+}
+
+/* The ids of a cell at the levels of the chain. Returns false if it is not of it. @m: NULL is that
+ * of an event. */
+bool probe_cell_ids(const struct probe_cell *c, const struct probe_chain *chain,
+		    const struct metric *m, char *id[MIR_LEVELS])
+{
+	/* threads are counted once, and once for each communicator */
+	bool is_of = !m || m->what != METRIC_THREADS ||
+		     (c->comm != 0) == (chain->id[MIR_COMMUNICATOR] != NULL);
+
+	for (unsigned i = 0; i < MIR_LEVELS; i++) {
+		id[i] = chain->id[i] ? cell_id(c, (enum mir_level)i) : NULL;
+		if (!chain->id[i])
+			continue;
+		if (!probe_id_is_wild(chain->id[i]))
+			is_of = is_of && id[i] && strcmp(id[i], chain->id[i]) == 0;
+		else if (i != MIR_COMMUNICATOR &&
+			 (i != MIR_THREAD || !m || !metric_is_of_processes(m)))
+			is_of = is_of && id[i];
+	}
+	return is_of;
+}
+
+/* ---- chains of a request ---- */
+
+/* The chain of entity @i; false: what is nested in it is meant. Without entities there is one, of
+ * those that execute. */
+bool probe_chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
+{
+	const struct mir_request *d = p->defined;
+
+	*chain = (struct probe_chain){.all = false};
+	if (d->n_entities == 0) {
+		for (unsigned k = 0; k < MIR_LEVELS; k++)
+			chain->id[k] = "?";
+		return true;
+	}
+	if (d->entities[i].nests)
+		return false;
+	for (size_t at = i + 1; at > 0; at = d->entities[at - 1].within) {
+		const struct mir_entity *e = &d->entities[at - 1];
+
+		chain->id[e->level] = e->id.text;
+		chain->all |= strcmp(e->id.text, "*") == 0;
+	}
+	return true;
+}
+
+size_t probe_chains(const struct probe *p)
+{
+	return p->defined->n_entities > 0 ? p->defined->n_entities : 1;
+}
+
+bool probe_concerns(const struct probe *probe, uint32_t comm, const char *thread)
+{
+	const struct probe_cell cell = {.comm = comm, .name = (char *)thread};
+	struct probe_chain chain;
+	bool is_of = false;
+
+	for (size_t i = 0; i < probe_chains(probe) && !is_of; i++) {
+		char *id[MIR_LEVELS];
+
+		if (!probe_chain_of(probe, i, &chain))
+			continue;
+		is_of = probe_cell_ids(&cell, &chain, NULL, id);
+		probe_ids_free(id);
+	}
+	return is_of;
+}

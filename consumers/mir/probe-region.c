@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What names of regions mean, and which events are of them. */
+#include "consumers/mir/probe-region.h"
+
+#include <string.h>
+
+#include "tree/data/op.h"
+
+/* Behind the word, if there is something; else NULL. */
+static const char *behind(const char *name, const char *word)
+{
+	size_t n = strlen(word);
+
+	return strncmp(name, word, n) == 0 && name[n] ? name + n : NULL;
+}
+
+bool probe_region_read(struct probe_region *region, const char *name)
+{
+	*region = (struct probe_region){.channel = -1,
+					.function = behind(name, REGION_FUNCTION),
+					.site = behind(name, REGION_CALL)};
+	region->label = region->function ? region->function : behind(name, REGION_USER);
+	if (region->site)
+		return strchr(region->site, ':') != NULL;
+	region->op = op_find(region->label ? "evspace_region" : name);
+	if (region->op)
+		return true;
+	region->channel = channel_find(name);
+	return region->channel >= 0 && region->channel < CHANNEL_PROGRAMS &&
+	       region->channel != CHANNEL_COMPLETION;
+}
+
+bool probe_region_is(const struct probe_region *region, uint16_t op)
+{
+	int channel = op_channel(op);
+
+	if (region->op)
+		return op == region->op;
+	return region->channel >= 0 ? channel == region->channel : channel != CHANNEL_USER;
+}
+
+const char *probe_region_site(const char *element)
+{
+	const char *channel = strrchr(element, '/');
+	const char *site = channel ? strchr(channel, ':') : NULL;
+
+	return site ? site + 1 : NULL;
+}
+
+bool probe_region_has(const struct probe_region *region, const struct evspace_client *client,
+		      const struct evspace_event *event)
+{
+	const char *said;
+	size_t n;
+
+	if (!probe_region_is(region, event->op_number))
+		return false;
+	if (region->site)
+		said = probe_region_site(event->name);
+	else if (region->label)
+		said = evspace_label(client, event->seq_or_tag);
+	else
+		return true;
+	if (!region->site)
+		return said && strcmp(said, region->label) == 0;
+	/* several calls in a line have their addresses behind it, but for the first one */
+	n = strlen(region->site);
+	return said && strncmp(said, region->site, n) == 0 &&
+	       (!said[n] || strncmp(said + n, "+0x", 3) == 0);
+}

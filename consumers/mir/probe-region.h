@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Regions that probes are of, by their names in requests. */
+#ifndef EVSPACE_PROBE_REGION_H
+#define EVSPACE_PROBE_REGION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "consumers/client/evspace-client.h"
+
+/** What names have before them that may be those of operations, too: of regions of evspace.h, of
+ * functions, of call sites. */
+#define REGION_USER	"user:"
+#define REGION_FUNCTION "function:"
+#define REGION_CALL	"call:"
+
+/** How long the name of a function may be. */
+#define REGION_FUNCTION_BYTES 55u
+
+/** One of them. Its texts are those of the name. */
+struct probe_region {
+	uint16_t op;	      /* an operation; 0: none */
+	int channel;	      /* or a group of them; -1: none */
+	const char *label;    /* or the region of evspace.h with this name, as functions are, too */
+	const char *function; /* then this is the same; else NULL */
+	const char *site;     /* or a call site, "solver.c:212" */
+};
+
+/** Read a name. Returns false if it is that of no region. */
+bool probe_region_read(struct probe_region *region, const char *name);
+
+/** Is it the region of this operation, wherever that is called? */
+bool probe_region_is(const struct probe_region *region, uint16_t op);
+
+/** Is it the region of this event? */
+bool probe_region_has(const struct probe_region *region, const struct evspace_client *client,
+		      const struct evspace_event *event);
+
+/** The call site in the name of an element; NULL: it is not recorded. */
+const char *probe_region_site(const char *element);
+
+#endif

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# evspace mir: call sites of a program that knows nothing of it, from one region to another, events, durations, and destinations that
+# are there, slow, or gone.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/bed.sh"
+. "$top_srcdir/tests/mir-sir.sh"
+
+mir_begin
+mkdir out
+
+# Each step has two MPI_Bcast of 4 bytes in one line and one in another one, then 10 ms in a region, and an MPI_Allreduce 20 ms later.
+cat >steps.c <<'EOT'
+#include <evspace.h>
+#include <mpi.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void touch(void) /* a page that is new */
+{
+	volatile char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	page[0] = 1;
+	munmap((void *)page, 4096);
+}
+int main(int argc, char **argv)
+{
+	int step, stop = 0, x = 0;
+	MPI_Init(&argc, &argv);
+	for (step = 0; !stop; step++) {
+		for (int i = 0; i < 2; i++)
+			MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD); /* twice */
+		MPI_Bcast(&x, 1, MPI_INT, 0, MPI_COMM_WORLD); /* once */
+		evspace_region("assemble", EVSPACE_BEGIN);
+		usleep(10000);
+		evspace_region("assemble", EVSPACE_END);
+		usleep(20000);
+		touch();
+		stop = access("stop", F_OK) == 0;
+		MPI_Allreduce(MPI_IN_PLACE, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD); /* last */
+	}
+	return MPI_Finalize();
+}
+EOT
+mpicc -O1 -g "-I$(realpath "$top_srcdir/node-agent/collect/core")" -o steps steps.c -ldl || exit 99
+
+# line TEXT: of the source
+line() {
+	grep -n "/\\* $1" steps.c | cut -d: -f1
+}
+
+lives() {
+	[ "$(evspace mir - --run "$1" <<<'<snapshotreq/>' | grep -o '<thread' | wc -l)" -eq 2 ]
+}
+
+steps_begin() {
+	bed_start "$1" evspace run --run "$@" -- mpirun -np 2 ./steps && bed_until lives "$1"
+}
+
+# mir RUN SCRIPT OPTION...: Python with ask(DOCUMENT), define(WHAT), ctrl(ACTION, PROBE...), values(PROBE).
+mir() {
+	local run=$1 script=$2
+
+	shift 2
+	timeout 100 /usr/bin/python3 -c '
+import json, os, socket, subprocess, sys, threading, time, xml.etree.ElementTree as ET
+served = subprocess.Popen(["evspace", "mir", "-", "--run", *sys.argv[1:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=open("mir.err", "w"))
+said = open("documents", "ab")
+here = os.getcwd()
+def ask(text):
+    served.stdin.write(text.encode()); served.stdin.flush()
+    line = served.stdout.readline()
+    said.write(line); said.flush()
+    ask.line = line.decode()
+    return ET.fromstring(line)
+def define(what, active="true"):
+    return ask("<instrreq activated=\"%s\" flush=\"true\">%s</instrreq>" % (active, what))
+def probe(what, active="true"):
+    e = define(what, active)
+    assert e.tag == "probe", ET.tostring(e)
+    return e.get("id")
+def ctrl(action, *probes):
+    return ask("<ctrlreq action=\"%s\">%s</ctrlreq>" % (action, "".join("<probe id=\"%s\"/>" % one for one in probes)))
+def values(probe):
+    return [float(m.get("value")) for m in ctrl("VALUE", probe).iter("measurement") if m.get("value") is not None]
+def lines(): return open("mir.err").read()
+def until(what, seconds=30):
+    end = time.time() + seconds
+    while not what():
+        assert time.time() < end, lines()
+        time.sleep(0.05)
+sums = "<measuring><aggregate function=\"SUM\"/></measuring>"
+both = "<metric name=\"CALLS\"/><metric name=\"WC_TIME\"/>" + sums
+'"$script" "$run" "$@"
+}
+
+# Of a program that was compiled with -g alone, by the places and by the ids of its SIR.
+call_sites_are_regions() {
+	mir sites "
+ask('<sirreq><resource in=\"file://%s/steps\"/></sirreq>' % here)
+unit = [u for u in ET.fromstring(ask.line).iter('unit') if u.get('name').endswith('/steps.c')][0].get('id')
+twice, once, last = (probe('<codeRegion from=\"%s\"/>' % r + both, 'false') for r in ('call:steps.c:$(line twice)', '%s-$(line once)' % unit, 'call:steps.c:$(line last)'))
+bytes = probe('<codeRegion from=\"call:steps.c:$(line twice)\"/><metric name=\"CALLS\"/><measuring interval=\"300\"/>', 'false')
+none = probe('<codeRegion from=\"call:steps.c:1\"/>' + both, 'false')
+assert ctrl('ACTIVATE', twice, once, last, bytes, none).tag == 'measurement'
+while values(last)[0] < 40: pass
+ctrl('DEACTIVATE', twice, once, last, bytes, none)
+all = values(twice), values(once), values(last)
+print(all)
+# both ranks may have been between two of them
+assert abs(all[0][0] - 2 * all[2][0]) <= 8 and abs(all[1][0] - all[2][0]) <= 4, all
+assert all[0][1] > 0 and values(bytes)[0] > 0 and values(none) in ([], [0, 0], [0.0, 0.0]), values(none)
+assert 'not recorded' not in ask.line
+e = define('<codeRegion from=\"0123abcd-12\"/><metric name=\"CALLS\"/>')
+assert e.tag == 'errors' and 'ask for its SIR' in e[0].text
+e = define('<codeRegion from=\"call:steps\"/><metric name=\"CALLS\"/>')
+assert e.tag == 'errors' and 'call:solver.c:212' in e[0].text
+"
+}
+
+# The other run has elements of threads.
+missing_sites_are_said() {
+	mir plain "
+p = probe('<codeRegion from=\"call:steps.c:$(line twice)\"/>' + both)
+until(lambda: ctrl('VALUE', p) is not None and 'call sites are not recorded' in ask.line)
+"
+}
+
+# A step is 30 ms from the begin of the region to the Allreduce; and 20 from its end.
+from_one_to_another() {
+	mir plain "
+pairs = probe('<codeRegion from=\"user:assemble\" to=\"MPI_Allreduce\"/>' + both, 'false')
+back = probe('<codeRegion from=\"MPI_Allreduce\" to=\"user:assemble\"/>' + both, 'false')
+ends = probe('<codeRegion from=\"MPI_Allreduce\"/><metric name=\"CALLS\"/>' + sums, 'false')
+longest = probe('<codeRegion from=\"user:assemble\" to=\"collective\"/><metric name=\"WC_TIME\"/><measuring><aggregate function=\"MINIMUM\"/></measuring>', 'false')
+never = probe('<codeRegion from=\"user:assemble\" to=\"MPI_Send\"/>' + both, 'false')
+assert ctrl('ACTIVATE', pairs, back, ends, longest, never).tag == 'measurement'
+while values(ends)[0] < 100: pass
+ctrl('DEACTIVATE', pairs, back, ends, longest, never)
+all = values(pairs), values(back), values(ends), values(longest), values(never)
+print(all)
+# those come a wave or two later
+assert all[2][0] - 40 <= all[0][0] <= all[2][0] and abs(all[0][0] - all[1][0]) <= 4, all
+assert all[0][1] / all[0][0] >= 29.9 and all[3][0] >= 29.9 and all[1][1] / all[1][0] >= 10, all
+assert sum(all[4]) == 0, all
+e = define('<codeRegion from=\"user:assemble\" to=\"MPI_Allreduce\"/><metric name=\"NET_SEND\"/>')
+assert e.tag == 'errors' and 'from one region to another' in e[0].text
+e = define('<codeRegion from=\"MPI_Send\" to=\"nowhere\"/><metric name=\"CALLS\"/>')
+assert e.tag == 'errors' and 'no region \"nowhere\"' in e[0].text
+"
+}
+
+# One line for each, of that region and those entities alone; as many as another probe counts.
+events_are_a_stream() {
+	mir plain "
+e = define('<codeRegion from=\"MPI_Bcast\"/><event/><measuring delivery=\"-1\"/>')
+assert e.tag == 'errors' and 'a stream of their own' in e[0].text
+e = define('<metric name=\"CALLS\"/><event/><measuring destination=\"file://%s/out/x\"/>' % here)
+assert e.tag == 'errors' and 'two requests' in e[0].text
+first = ask('<snapshotreq/>').find('.//process').get('id')
+trace = probe('<codeRegion from=\"MPI_Bcast\"/><event/><measuring destination=\"file://%s/out/events\"/><process id=\"%s\"/>' % (here, first), 'false')
+region = probe('<codeRegion from=\"user:assemble\"/><event/><measuring destination=\"file://%s/out/regions\"/>' % here, 'false')
+calls = probe('<codeRegion from=\"MPI_Bcast\"/><metric name=\"CALLS\"/>' + sums + '<process id=\"%s\"/>' % first, 'false')
+assert ctrl('ACTIVATE', trace, region, calls).tag == 'measurement'
+while values(calls)[0] < 100: pass
+assert ctrl('DEACTIVATE', trace, region, calls).tag == 'measurement'
+got = [json.loads(line) for line in open('out/events')]
+print(len(got), values(calls))
+assert all(one['op'] == 'MPI_Bcast' and one['name'].startswith(first + '/') and one['end_ns'] > one['start_ns'] for one in got), got[0]
+assert abs(len(got) - values(calls)[0]) <= 60 and len(got) >= 60
+# none twice, none left out between the first and the last
+numbers = [one['number'] for one in got]
+assert len(set(numbers)) == len(numbers)
+got = [json.loads(line) for line in open('out/regions')]
+assert len(got) > 10 and all(one['label'] == 'assemble' for one in got)
+" --deliver "$tap_dir/out"
+}
+
+# A step takes 30 ms and more, so in 500 ms there are 17 at most, on each of two ranks.
+durations_are_measured() {
+	mir plain "
+e = define('<metric name=\"CALLS\"/><measuring interval=\"100\" duration=\"200\"/>')
+assert e.tag == 'errors' and 'a duration of that at most' in e[0].text
+region = '<codeRegion from=\"MPI_Allreduce\"/><metric name=\"CALLS\"/><measuring %s/><site id=\"/local\"/>'
+once = probe(region % 'duration=\"1000\"')
+assert values(once) == [], ask.line
+again = probe(region % 'interval=\"1500\" duration=\"1000\"')
+until(lambda: values(once))
+first = values(once)
+assert 0 < first[0] <= 90, first
+time.sleep(1.5)
+assert values(once) == first
+assert ctrl('RESET', once).tag == 'measurement' and values(once) == []
+until(lambda: values(once))
+until(lambda: values(again))
+assert 0 < values(again)[0] <= 90, values(again)
+ran = probe('<metric name=\"CPU_TIME\"/><measuring interval=\"600\" duration=\"500\"/><process id=\"*\"/>')
+until(lambda: len(values(ran)) == 2)
+assert all(0 <= v <= 1100 for v in values(ran)), values(ran)
+"
+}
+
+# Each step has a page fault, and leaves its processor twice at least.
+counts_are_the_kernels() {
+	mir plain "
+ends, faults, switches = (probe(what + sums, 'false') for what in ('<codeRegion from=\"MPI_Allreduce\"/><metric name=\"CALLS\"/>', '<metric name=\"PAGE_FAULTS\"/>', '<metric name=\"CONTEXT_SWITCHES\"/>'))
+assert ctrl('ACTIVATE', faults, switches, ends).tag == 'measurement'
+while values(ends)[0] < 60: pass
+ctrl('DEACTIVATE', ends, faults, switches)
+all = values(ends)[0], values(faults)[0], values(switches)[0]
+print(all)
+assert all[0] - 4 <= all[1] <= 3 * all[0] + 100 and all[2] >= 2 * (all[0] - 4), all
+e = define('<metric name=\"CYCLES\"/>')
+assert e.tag == 'errors' and 'hardware counters' in e[0].text and 'evspace mir --catalogue' in e[0].text
+"
+}
+
+# Somebody listens from the beginning; later; and not for a while.
+sockets_are_destinations() {
+	mir plain "
+def listen(name):
+    s = socket.socket(socket.AF_UNIX); s.bind(here + '/out/' + name); s.listen(5); s.settimeout(30)
+    return s
+def take(connection, n):
+    text = b''
+    while text.count(b'\n') < n:
+        more = connection.recv(65536)
+        assert more
+        text += more
+    said.write(text[:text.rindex(b'\n') + 1]); said.flush()
+    return [float(ET.fromstring(line).get('value', 'nan')) for line in text.split(b'\n')[:n]]
+calls = '<codeRegion from=\"MPI_Bcast\"/><metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"unix:%s/out/%s\"><aggregate function=\"SUM\"/></measuring>'
+e = define('<metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"unix:/tmp/x\"/>')
+assert e.tag == 'errors' and 'write unix:' in e[0].text
+there = listen('there')
+p = probe(calls % (here, 'there'))
+c, _ = there.accept()
+got = take(c, 5)
+assert got == sorted(got) and got[-1] > 0, got
+c.close(); there.close(); os.unlink('out/there')
+until(lambda: 'out/there: ' in lines())
+there = listen('there')
+c, _ = there.accept()
+# what has come meanwhile has waited
+got = take(c, 5)
+assert got == sorted(got)
+until(lambda: 'takes what comes again; 0 are dropped' in lines())
+q = probe(calls % (here, 'late'))
+until(lambda: 'out/late: ' in lines())
+late = listen('late')
+assert take(late.accept()[0], 3)
+os.symlink(here + '/out/there', 'out/link')
+link = probe(calls % (here, 'link'))
+until(lambda: 'out/link: Socket operation on non-socket' in lines())
+ctrl('REMOVE', link)
+" --deliver "$tap_dir/out"
+}
+
+# It takes nothing: all others go on, a part of it waits, the rest is counted.
+slow_ones_hold_up_nobody() {
+	mir plain "
+deaf = socket.socket(socket.AF_UNIX); deaf.bind(here + '/out/deaf'); deaf.listen(1)
+trace = '<event/><measuring destination=\"unix:%s/out/deaf\"/>' % here
+# a document is larger than what a socket holds
+some = [probe(trace) for i in range(20)]
+c, _ = deaf.accept()
+def dropped():
+    v = ctrl('VALUE', some[0])
+    return 'documents were dropped' in ask.line
+begun = time.time()
+until(dropped, 60)
+longest = 0
+for i in range(20):
+    begun = time.time()
+    assert ask('<snapshotreq/>').tag == 'snapshot'
+    longest = max(longest, time.time() - begun)
+assert longest < 3, longest
+memory = int([line for line in open('/proc/%d/status' % served.pid) if 'VmRSS' in line][0].split()[1])
+print(memory, longest)
+assert memory < 150000 or '$(tap_sanitized && echo san)'
+" --deliver "$tap_dir/out"
+}
+
+# A server that asks for certificates gets each document; one that is not the host gets nothing.
+hosts_are_posted_to() {
+	local port
+
+	port=$(bed_ports)
+	mir plain "
+import http.server, ssl
+got, refuse = [], []
+class Taker(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers['Content-Length']))
+        if refuse: code = refuse[0]
+        else:
+            code = 200
+            got.append((self.path, body, self.connection.getpeercert(), self.headers['Host']))
+        self.send_response(code); self.send_header('Content-Length', '0'); self.end_headers()
+    def log_message(self, *some): pass
+def serve():
+    server = http.server.ThreadingHTTPServer(('127.0.0.1', $port), Taker)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain('$EVSPACE_TLS/ga.pem', '$EVSPACE_TLS/ga.key')
+    context.load_verify_locations('$EVSPACE_TLS/ca.pem')
+    context.verify_mode = ssl.CERT_REQUIRED
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server
+calls = '<codeRegion from=\"MPI_Bcast\"/><metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"https://%s/values\"><aggregate function=\"SUM\"/></measuring>'
+for other in ('ga:1', 'gb:$port', 'ga:${port}0', 'ga:$port@evil'):
+    e = define(calls % other)
+    assert e.tag == 'errors' and 'not at the host of --post' in e[0].text, ET.tostring(e)
+q = probe(calls % 'ga:$port')
+until(lambda: 'https://ga:$port/values: no answer' in lines())
+server = serve()
+until(lambda: len(got) >= 5)
+values_got = [float(ET.fromstring(body).get('value', 0)) for _, body, _, _ in got]
+assert values_got == sorted(values_got) and values_got[-1] > 0, values_got
+assert got[0][0] == '/values' and got[0][3] == 'ga:$port' and 'front' in str(got[0][2]), got[0]
+said.write(b''.join(body for _, body, _, _ in got)); said.flush()
+# what is refused is dropped; a server that fails is tried again
+refuse.append(403)
+until(lambda: ctrl('VALUE', q) is not None and 'dropped' in ask.line)
+refuse[0] = 503
+until(lambda: 'answers 503' in lines() or 'answers 403' in lines())
+n = len(got)
+refuse.clear()
+until(lambda: len(got) >= n + 3)
+" --deliver "$tap_dir/out" --certificate front --post "ga=127.0.0.1:$port"
+}
+
+nobody_is_posted_to_unless_stated() {
+	mir plain "
+e = define('<metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"https://127.0.0.1/\"/>')
+assert e.tag == 'errors' and 'says --post HOST:PORT' in e[0].text
+" && tap_says 2 'write HOST:PORT' evspace mir - --post nowhere </dev/null
+}
+
+steps_begin sites --elements p2p=site,collective=site
+tap_case "call sites are regions, by place and by the ids of a SIR" call_sites_are_regions
+touch stop && bed_until bed_gone "$(bed_pid sites)"
+rm -f stop
+steps_begin plain
+tap_case "that call sites are not recorded is said" missing_sites_are_said
+tap_case "from one region to another, in the order of times" from_one_to_another
+tap_case "events are a stream of their own" events_are_a_stream
+tap_case "what has come in a duration is measured, once and again" durations_are_measured
+tap_case "page faults and context switches are counted; hardware counters are refused" counts_are_the_kernels
+tap_case "sockets are destinations; those that are gone get what has waited" sockets_are_destinations
+tap_case "a destination that takes nothing holds up nobody, and is counted" slow_ones_hold_up_nobody
+tap_case "the host that is stated gets documents by POST, with certificates" hosts_are_posted_to
+tap_case "no other host is posted to" nobody_is_posted_to_unless_stated
+tap_case "answers are valid by the schema" answers_are_valid documents 50 300
+touch stop && bed_until bed_gone "$(bed_pid plain)"
+tap_done
