@@ -301,6 +301,31 @@ parts_are_cut() {
 		tap_says 2 'the words are DIR OUT' evspace archive cut "$tap_dir/killed"
 }
 
+# Started again on a run that has ended, an archiver keeps nothing of it once more.
+nothing_is_kept_twice() {
+	local bytes
+
+	cp -r "$tap_dir/whole" "$tap_dir/again"
+	bytes=$(cat "$tap_dir/again"/*.evspace | wc -c)
+	tap_says 0 'nothing new: ' evspace archive --run whole "$tap_dir/again" && tap_says 0 'nothing new: ' evspace archive --run whole "$tap_dir/again" || return
+	echo "$bytes bytes, then $(cat "$tap_dir/again"/*.evspace | wc -c)"
+	[ "$(cat "$tap_dir/again"/*.evspace | wc -c)" -lt "$((bytes + bytes / 10))" ] && is_all "$tap_dir/again" whole
+}
+
+# What has the answers of a view that was defined says so, and how they are read.
+defined_is_said() {
+	local text='thread filter bytes>=10' command said='s/"\(start\|end\|read\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//'
+
+	evspace archive --run whole --define "$text" "$tap_dir/defined" || return
+	for command in events colop heartbeat phase 'view sizes' 'export --to csv'; do
+		tap_says 2 "the archive has the view --define '$text', and nothing else; evspace view --define '$text' --from $tap_dir/defined shows it" \
+			evspace $command --from "$tap_dir/defined" $([ "$command" != 'export --to csv' ] || echo "$tap_dir/csv") || { echo "$command"; return 1; }
+	done
+	tap_says 2 "the archive has the view --define '$text'; keep another one in a folder of its own" evspace archive --run whole "$tap_dir/defined" &&
+		evspace archive check "$tap_dir/defined" && evspace view --from "$tap_dir/defined" --define "$text" --json 2>/dev/null | grep '"type":"tuple"' | sed "$said" | sort >"$tap_dir/kept" &&
+		evspace view --from "$tap_dir/whole" --define "$text" --json 2>/dev/null | grep '"type":"tuple"' | sed "$said" | sort | cmp - "$tap_dir/kept" && [ -s "$tap_dir/kept" ]
+}
+
 second_is_refused() {
 	bed_start tunnel ran two 2
 	bed_start archive evspace archive --wait --run two "$tap_dir/two"
@@ -337,8 +362,9 @@ damaged() {
 	rm -rf "$tap_dir/damaged"
 	cp -r "$tap_dir/killed" "$tap_dir/damaged"
 	printf "$2" | dd of="$tap_dir/damaged/00000001.evspace" bs=1 seek="$1" conv=notrunc status=none
-	tap_says 1 "$3" evspace archive check "$tap_dir/damaged" && tap_says 3 "$3" evspace events --from "$tap_dir/damaged" ||
-		tap_says 2 "$3" evspace events --from "$tap_dir/damaged"
+	tap_says 1 "$3" evspace archive check "$tap_dir/damaged" && tap_says 1 "$3" evspace events --from "$tap_dir/damaged" &&
+		tap_says 1 "$3" evspace phase --from "$tap_dir/damaged" && tap_says 1 "$3" evspace export --to csv --from "$tap_dir/damaged" "$tap_dir/csv" &&
+		tap_says 1 "$3" evspace view sizes --from "$tap_dir/damaged" && tap_says 1 "$3" evspace archive --run killed "$tap_dir/damaged"
 }
 
 damage_is_found() {
@@ -358,10 +384,14 @@ disk_is_full() {
 	# a chunk, of 24 waves, has room in it however fast the machine is
 	mount -t tmpfs -o size=160k none "$tap_dir/small" || return
 	bed_start tunnel ran filled 12
-	tap_says 1 'No space left' evspace archive --wait --run filled --rate 200 "$tap_dir/small/ar" &&
+	tap_says 1 'No space left.*; what came before is whole and can be read, and this goes on behind it' evspace archive --wait --run filled --rate 200 "$tap_dir/small/ar" &&
+		tap_says 0 'events in' evspace export --to csv --from "$tap_dir/small/ar" "$tap_dir/csv" &&
 		evspace archive check "$tap_dir/small/ar" --json >"$tap_dir/check" && [ "$(tuples)" -gt 0 ] &&
 		cp -r "$tap_dir/small/ar" "$tap_dir/moved" && evspace archive --run filled "$tap_dir/moved" && bed_wait tunnel &&
-		is_all "$tap_dir/moved" filled
+		is_all "$tap_dir/moved" filled && { head -c 200k /dev/zero 2>/dev/null >"$tap_dir/small/rest" || true; } &&
+		tap_says 1 'No space left' evspace archive --run filled "$tap_dir/small/other" &&
+		tap_says 1 'No space left.*; what is in .*/cut is not all of it: remove it' evspace archive cut "$tap_dir/moved" "$tap_dir/small/cut" &&
+		tap_says 1 'No space left.*; what is in .*/merged is not all of it: remove it' evspace archive merge "$tap_dir/moved" --into "$tap_dir/small/merged"
 	set -- $?
 	umount "$tap_dir/small"
 	return "$1"
@@ -385,6 +415,8 @@ tap_case "rates: an archive has what classes have counted, at its end all of it"
 tap_case "a map's own views by name, also when it is cut or merged" maps_are_kept
 tap_case "... and those of a map that was applied meanwhile" applied_maps_are_kept
 tap_case "the newest tuples of an archive are those of the run" newest_are_the_same
+tap_case "an archiver started again keeps nothing twice" nothing_is_kept_twice
+tap_case "a view that was defined: what its archive has is said" defined_is_said
 tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused
 tap_case "cut anywhere: readable to the last whole chunk, and gone on with" cut_anywhere

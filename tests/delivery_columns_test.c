@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "tests/delivery-scope.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 #include "tree/data/columns-batch.h"
@@ -12,24 +13,6 @@
 
 #define LEAVES 3u
 #define STEPS  400
-
-static void open_scope(struct delivery *delivery, enum reading reading)
-{
-	static char names[LEAVES][8] = {"/c/n1", "/c/n2", "/c/n3"};
-	Evspace__Leaf leaves[LEAVES], *list[LEAVES];
-	Evspace__Opened o = EVSPACE__OPENED__INIT;
-
-	for (uint32_t i = 0; i < LEAVES; i++) {
-		evspace__leaf__init(&leaves[i]);
-		leaves[i].index = i + 1;
-		leaves[i].name = names[i];
-		list[i] = &leaves[i];
-	}
-	o.reading = reading;
-	o.leaves = list;
-	o.n_leaves = LEAVES;
-	delivery_open(delivery, &o, true);
-}
 
 /* A part of @leaf with a few runs: what was there before may come again, and some are lost. */
 static void put_leaf(struct batch *b, uint64_t *seed, uint32_t leaf, uint64_t wave)
@@ -101,8 +84,8 @@ static void any_answers(enum reading reading)
 	uint64_t seed = 11;
 	unsigned stayed = 0;
 
-	open_scope(open, reading);
-	open_scope(closed, reading);
+	delivery_scope(open, reading, LEAVES);
+	delivery_scope(closed, reading, LEAVES);
 	for (uint64_t step = 1; step <= STEPS; step++) {
 		Evspace__Answer a = EVSPACE__ANSWER__INIT;
 		struct batch plain, columns;

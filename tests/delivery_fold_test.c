@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/delivery-scope.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 #include "tree/data/names.h"
 #include "tree/data/part.h"
 
-#define MS     1000000ull
-#define LEAVES 6
+#define MS 1000000ull
 
 static struct delivery *delivery;
 static struct batch batch;
@@ -21,22 +21,9 @@ static struct delivery_sums sums;
 /* A scope of leaves 1 to 3 and 5 to 7; place 4 is none. */
 static void open_scope(enum reading reading)
 {
-	static char names[LEAVES][8] = {"/c/n1", "/c/n2", "/c/n3", "/c/n5", "/c/n6", "/c/n7"};
-	Evspace__Leaf leaves[LEAVES], *list[LEAVES];
-	Evspace__Opened o = EVSPACE__OPENED__INIT;
-
-	for (uint32_t i = 0; i < LEAVES; i++) {
-		evspace__leaf__init(&leaves[i]);
-		leaves[i].index = i < 3 ? i + 1 : i + 2;
-		leaves[i].name = names[i];
-		list[i] = &leaves[i];
-	}
-	o.reading = reading;
-	o.leaves = list;
-	o.n_leaves = LEAVES;
 	delivery = delivery_new();
 	batch_init(&batch);
-	delivery_open(delivery, &o, true);
+	delivery_scope(delivery, reading, DELIVERY_SCOPE_MOST);
 }
 
 static void close_scope(void)

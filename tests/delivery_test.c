@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/delivery-scope.h"
 #include "tests/random.h"
 #include "tests/tap.h"
 #include "tree/data/names.h"
@@ -89,24 +90,11 @@ static size_t n_missing;
 /* A scope of leaves 1 to 3. */
 static void open_scope(enum reading reading)
 {
-	static char names[3][8] = {"/c/n1", "/c/n2", "/c/n3"};
-	Evspace__Leaf leaves[3], *list[3];
-	Evspace__Opened o = EVSPACE__OPENED__INIT;
-
-	for (uint32_t i = 0; i < 3; i++) {
-		evspace__leaf__init(&leaves[i]);
-		leaves[i].index = i + 1;
-		leaves[i].name = names[i];
-		list[i] = &leaves[i];
-	}
-	o.reading = reading;
-	o.leaves = list;
-	o.n_leaves = 3;
 	if (!delivery) {
 		delivery = delivery_new();
 		batch_init(&batch);
 	}
-	delivery_open(delivery, &o, true);
+	delivery_scope(delivery, reading, 3);
 	n_missing = 0;
 }
 

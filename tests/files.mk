@@ -258,9 +258,9 @@ tests_view_bins_test_SOURCES = tests/view_bins_test.c $(fake_sources)
 tests_client_test_SOURCES = tests/client_test.c tests/client-bed.c tests/client-bed.h $(fake_sources)
 tests_client_connection_test_SOURCES = tests/client_connection_test.c tests/client-bed.c tests/client-bed.h \
 	$(fake_sources)
-tests_delivery_fold_test_SOURCES = tests/delivery_fold_test.c tests/random.h
-tests_delivery_test_SOURCES = tests/delivery_test.c tests/random.h
-tests_delivery_columns_test_SOURCES = tests/delivery_columns_test.c tests/random.h
+tests_delivery_fold_test_SOURCES = tests/delivery_fold_test.c tests/delivery-scope.h tests/random.h
+tests_delivery_test_SOURCES = tests/delivery_test.c tests/delivery-scope.h tests/random.h
+tests_delivery_columns_test_SOURCES = tests/delivery_columns_test.c tests/delivery-scope.h tests/random.h
 tests_intervals_test_SOURCES = tests/intervals_test.c tests/random.h
 # As programs of others: linked with the library alone.
 tests_library_test_LDADD = libtap.la libevspace.la

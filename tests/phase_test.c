@@ -324,6 +324,29 @@ static void clumps_by_hand(void)
 	execution_fini(&x);
 }
 
+/* The same, and for how long two of them were in the same block. */
+static void together_by_hand(void)
+{
+	static const struct execution_shape shape = {.processes = 3, .blocks = 2, .alike = true};
+	static const double shares[] = {1,	   19 / 25.0, 9 / 25.0,	 19 / 25.0, 1,
+					15 / 25.0, 9 / 25.0,  15 / 25.0, 1};
+	double share[9];
+	struct execution x;
+
+	CU_ASSERT(execution_init(&x, &shape, NULL) == 0);
+	CU_ASSERT(coincidence_share(&x.coincidence, share) < 0); /* no time has gone by */
+	execution_add(&x, 4, 0, 1, NULL, NULL);
+	execution_add(&x, 10, 1, 1, NULL, NULL);
+	execution_add(&x, 20, 1, 1, NULL, NULL);
+	execution_add(&x, 5, 2, 0, NULL, NULL);
+	execution_end(&x, NULL, NULL);
+	coincidence_run(&x.coincidence, x.block);
+	CU_ASSERT(coincidence_share(&x.coincidence, share) == 0);
+	for (unsigned i = 0; i < 9; i++)
+		CU_ASSERT(near(share[i], shares[i]));
+	execution_fini(&x);
+}
+
 static void scans_that_are_too_large_are_refused(void)
 {
 	struct execution_shape shape = {.processes = 64, .blocks = 1000, .scan = 3};
@@ -344,6 +367,7 @@ static CU_TestInfo cases[] = {
 	{"all figures are those of their definitions", all_figures_are_those_of_their_definitions},
 	{"errors of rounding do not add up", errors_of_rounding_do_not_add_up},
 	{"where processes gather, by hand", clumps_by_hand},
+	{"who is together for how long, by hand", together_by_hand},
 	{"who is unlike the others is found", who_is_unlike_the_others_is_found},
 	{"scans that are too large are refused", scans_that_are_too_large_are_refused},
 	CU_TEST_INFO_NULL,

@@ -185,7 +185,7 @@ archive_is_read() {
 	has "\"name\":\"$(head -n 1 ops)\"" '"figure":"order"' || return
 	[ "$(grep -c '"figure":"site"' said)" -eq "$(wc -l <ops)" ] &&
 		diff <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' said) <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' wanted) &&
-		diff <(grep -o '"n":1,"explained":0.[0-9]\{4\}' said) <(grep -o '"n":1,"explained":0.[0-9]\{4\}' wanted) &&
+		diff <(grep -o '"component","n":1,"explained":0.[0-9]\{4\}' said) <(grep -o '"component","n":1,"explained":0.[0-9]\{4\}' wanted) &&
 		tap_says 2 'no archive in it' evspace phase --from . && tap_says 2 'it needs --file FILE' evspace phase --file blocks --from ar
 }
 
@@ -223,6 +223,41 @@ archives_are_runs() {
 	awk -v a="$both" -v b="$once" 'BEGIN { exit !(a > 0 && (a / b - 2) ^ 2 < 1e-12) }' || { echo "$both is not twice $once" && return 1; }
 	evspace phase --from told --select '/**/rank1/**' --json >said && has '"entries":50,"processes":2' || return
 	tap_says 2 'none: No such file' evspace phase --from told --from none
+}
+
+# Six processes, each a little early or late where all meet, but for the fourth, which computes as long as the others wait: it has the second component of where all are.
+slow_one() {
+	awk 'BEGIN {
+		srand(5)
+		for (i = 0; i < 200; i++)
+			for (p = 0; p < 6; p++) {
+				late = p == 3 ? 70 : 5 + int(20 * rand())
+				print 100 * i + 1, 2, p
+				print 100 * i + 1 + late, 1, p
+			}
+	}' | sort -s -n -k 1,1 >blocks
+	tap_says 0 '"figure":"alike","n":2,.*"process":3,"part":0.9[0-9]*,"alone":true' evspace phase --file blocks --json &&
+		has '"figure":"alike","n":1,' && [ "$(grep -c '"figure":"alike",.*"alone":true' said)" -eq 1 ] &&
+		tap_says 0 'component 2 .* of the time in the same block, 9[0-9]% of it process 3' evspace phase --file blocks
+}
+
+# Options that mean nothing for what is looked at are refused, with what they are for.
+options_mean_something() {
+	local option way
+
+	printf '%s\n' '1 1 0' '2 1 1' >blocks
+	for option in 'rate 5' 'budget 1%' 'window 2' 'deadline 5s' 'run x' wait 'compress never' 'tree flat' 'urgency idle' 'patience 5s' 'connect x' 'of evspace' 'identity x'; do
+		for way in '--file blocks' '--file blocks --watch' '--from told' '--from told --watch' '--from told --now said'; do
+			tap_says 2 "^evspace phase: --${option%% *} means nothing with \"${way%% *}.*\"; it is for \"live\", \"live --watch\", \"live --now\"\$" evspace phase $way --$option || return
+		done
+	done
+	tap_says 2 '--select means nothing with "--file"' evspace phase --file blocks --select '/**' &&
+		tap_says 2 '--count means nothing with "--from"; it is for "--from --watch", "--from --now", "live"' evspace phase --from told --count 3 &&
+		tap_says 2 '--duration means nothing with "--file --watch"' evspace phase --file blocks --watch --duration 3 &&
+		tap_says 2 '--subset means nothing with "--from --now"' evspace phase --from told --now said --subset 0-1 &&
+		tap_says 2 '--processes means nothing with "--from --watch"' evspace phase --from told --watch --processes 3 &&
+		tap_says 0 'spans of' evspace phase --from told --watch --span 10ms --start 1 --subset 0-1 --select '/**' --count 2 &&
+		tap_says 0 'states of 5 processes in 9 blocks' evspace phase --from told --processes 5 --blocks 9
 }
 
 # Four processes: three of them wait in block 1 from time 10 on, the last one comes at 90; it is told, and who is unlike the others in what component.
@@ -315,7 +350,7 @@ watch_of_a_file() {
 	awk 'BEGIN { for (t = 1; t < 8000; t++) print t, (t % 4 == 2 && t > 5000 ? int(t / 4) % 2 : int(t / 4) % 5), t % 4 }' >blocks
 	evspace phase --file blocks --watch --json >said && [ "$(changed process | wc -l)" -eq 1 ] && changed process | grep -q '"at":[45][0-9]*.[0-9]*,"at_ns":null,"run":1,"process":2,"value":1.0,' || { cat said; return 1; }
 	more=(--watch --span 0) && wrong '--span 0: of a file it is a number above 0' '1 1 1' && more=(--watch --span x) && wrong '--span x' '1 1 1' &&
-		more=(--watch --scan 3) && wrong '--watch says what changes' '1 1 1' && more=(--span 3) && wrong '--span is how --watch compares' '1 1 1' &&
+		more=(--watch --scan 3) && wrong '--scan means nothing with "--file --watch"; it is for "--file", "--from", "live"$' '1 1 1' && more=(--span 3) && wrong '--span means nothing with "--file";' '1 1 1' &&
 		more=(--watch) && wrong 'all of it is at time 0' '0 1 1' && wrong 'wrong:2: the time falls back before all 2 processes' '5 1 0' '3 1 0' '9 1 1'
 }
 
@@ -402,6 +437,8 @@ tap_case "the calls in an archive: what its events give" archive_is_read
 tap_case "the blocks that a program says" blocks_are_said
 tap_case "a live run" run_is_followed
 tap_case "several archives are several runs" archives_are_runs
+tap_case "a slow process has the second component of the time in the same block" slow_one
+tap_case "options that mean nothing for it are refused" options_mean_something
 tap_case "where most processes wait is told" gathering
 tap_case "what changes in a live run is said, and when" what_changes_is_said
 tap_case "its archive says the same" archive_says_what_changed

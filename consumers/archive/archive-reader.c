@@ -359,9 +359,11 @@ int archive_reader_frame(struct archive_reader *r, bool on, struct frame *frame,
 			errno = EPROTO;
 			rc = errorf(&what, "a frame goes on behind its chunk");
 		}
-		if (rc < 0)
+		if (rc < 0) {
+			errno = EPROTO;
 			return errorf(e, "%s/%s, chunk %llu: %s", r->folder, r->file,
 				      (unsigned long long)r->head.number, what.text);
+		}
 		rc = on ? archive_reader_chunk(r, e) : 0;
 		if (rc <= 0)
 			return rc;

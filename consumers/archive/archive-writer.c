@@ -401,7 +401,7 @@ int archive_writer_sync(struct archive_writer *w, struct error *e)
 		if (ftruncate(w->fd, (off_t)w->end) < 0)
 			saved = saved ? saved : errno;
 		errno = saved;
-		return errorf(e, "%s/%s: %m", w->folder, w->file);
+		return errorf(e, "%s/%s: cannot be written: %m", w->folder, w->file);
 	}
 	w->written += end - w->end;
 	w->end = end;

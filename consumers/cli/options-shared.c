@@ -312,10 +312,9 @@ int options_settle(struct common *c, unsigned takes, struct error *e)
 int options_failure(enum evspace_failure failure)
 {
 	static const enum exit_code codes[] = {
-		[EVSPACE_FINE] = EXIT_NO_CONNECTION,
-		[EVSPACE_NO_CONNECTION] = EXIT_NO_CONNECTION,
-		[EVSPACE_WRONG] = EXIT_USAGE,
-		[EVSPACE_NO_RUN] = EXIT_BAD_NEWS,
+		[EVSPACE_FINE] = EXIT_NO_CONNECTION, [EVSPACE_NO_CONNECTION] = EXIT_NO_CONNECTION,
+		[EVSPACE_WRONG] = EXIT_USAGE,	     [EVSPACE_NO_RUN] = EXIT_BAD_NEWS,
+		[EVSPACE_DISK] = EXIT_BAD_NEWS,
 	};
 
 	return codes[failure];
@@ -420,10 +419,12 @@ void options_close(struct common *common, struct evspace_client *client)
 }
 
 static struct evspace_client *caught;
+static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number)
 {
 	(void)number;
+	interrupted = 1;
 	evspace_stop(caught);
 }
 
@@ -432,9 +433,15 @@ void options_catch_signals(struct evspace_client *client)
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
 
 	caught = client;
+	interrupted = 0;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+bool options_interrupted(void)
+{
+	return interrupted;
 }
 
 void options_note_missing(const char *command, struct common *common,

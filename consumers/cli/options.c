@@ -13,9 +13,6 @@
 #include "pathmap/base/quantity.h"
 #include "pathmap/grammar/directive.h"
 
-/* Most rows of a command, with shared ones. */
-#define ROWS_MOST 64
-
 /* getopt_long(3) returns this for the first row: above any character. */
 #define FIRST_CODE 256
 
@@ -25,9 +22,9 @@
 /* All rows of a command, in the order of --help, where each stores, and their names for
  * getopt_long(3). */
 struct option_table {
-	const struct option_row *rows[ROWS_MOST];
-	void *into[ROWS_MOST];
-	struct option table[ROWS_MOST + 1];
+	const struct option_row *rows[OPTIONS_MOST];
+	void *into[OPTIONS_MOST];
+	struct option table[OPTIONS_MOST + 1];
 	size_t n, n_table;
 };
 
@@ -55,7 +52,7 @@ int options_word(const char *command, const char *word, const char *const *words
 static void option_unknown(const char *command, const char *word, const struct option_table *rows)
 {
 	size_t length = strcspn(word, "="), could_be = 0;
-	const char *names[ROWS_MOST], *nearest;
+	const char *names[OPTIONS_MOST], *nearest;
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
@@ -153,7 +150,7 @@ static void rows_add(struct option_table *rows, const struct option_row *row, un
 {
 	for (; row && (row->name || row->help); row++) {
 		if ((groups && !(row->group & groups)) || row_is_lacking(row, lacks) ||
-		    rows->n == ROWS_MOST)
+		    rows->n == OPTIONS_MOST)
 			continue;
 		if (row->name)
 			rows->table[rows->n_table++] = (struct option){
@@ -200,6 +197,16 @@ static int row_take(const struct option_row *row, void *into, const char *value,
 	return 0;
 }
 
+/* Each once. */
+static void given_note(struct common *common, const char *name)
+{
+	for (unsigned i = 0; i < common->n_given; i++) {
+		if (common->given[i] == name)
+			return;
+	}
+	common->given[common->n_given++] = name;
+}
+
 static int words_take(int argc, char **argv, const struct usage *usage, struct common *common)
 {
 	common->words = argv + optind;
@@ -240,6 +247,7 @@ int options_parse(int argc, char **argv, const struct usage *usage, void *into,
 			fprintf(stderr, "%s: --%s: %s\n", argv[0], rows.rows[c]->name, e.text);
 			return EXIT_USAGE;
 		}
+		given_note(common, rows.rows[c]->name);
 	}
 	if ((usage->takes & OPTIONS_LOOK) && options_settle(common, usage->takes, &e) < 0) {
 		fprintf(stderr, "%s: --profile: %s\n", argv[0], e.text);

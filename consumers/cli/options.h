@@ -17,6 +17,9 @@ struct pathmap;
 /** Most patterns of --select. */
 #define OPTIONS_SELECT_MAX 32
 
+/** Most options of a command. */
+#define OPTIONS_MOST 64
+
 /** How the value of an option is read and stored. */
 enum option_kind {
 	OPTION_FLAG,  /* no value: a bool, set to true */
@@ -75,6 +78,8 @@ struct common {
 	uint64_t duration_ns; /* 0: no limit */
 	char **words;	      /* those without "--", ended by NULL */
 	int n_words;
+	const char *given[OPTIONS_MOST]; /* options on the command line, each once */
+	unsigned n_given;
 	char *missing_said; /* what options_note_missing() said last */
 };
 
@@ -143,7 +148,11 @@ void options_note_missing(const char *command, struct common *common,
 void options_note_remapped(const char *command, const struct common *common,
 			   const struct evspace_client *client);
 
-/** From now on, Ctrl-C and SIGTERM end evspace_next() of this client, and SIGPIPE is ignored. */
+/** From now on, Ctrl-C and SIGTERM end evspace_next() of this client, once, and SIGPIPE is ignored.
+ */
 void options_catch_signals(struct evspace_client *client);
+
+/** Has one of the two come since then? */
+bool options_interrupted(void);
 
 #endif

@@ -119,6 +119,7 @@ void client_keep_bound(struct evspace_client *c, const struct archive_bound *bou
 void client_keep_sync(struct evspace_client *c)
 {
 	struct client_keep *k = c->keep;
+	struct error why;
 
 	if (k->failed)
 		return;
@@ -127,7 +128,12 @@ void client_keep_sync(struct evspace_client *c)
 		return;
 	}
 	k->failed = true;
-	client_fail(c, EVSPACE_WRONG, k->fault.text);
+	errorf(&why,
+	       "%s; what came before is whole and can be read, and this goes on behind it when it "
+	       "is started again, with room",
+	       k->fault.text);
+	k->fault = why;
+	client_fail(c, EVSPACE_DISK, why.text);
 }
 
 /* ---- life ---- */
@@ -324,6 +330,63 @@ static void body_pack(const struct frame *frame, struct batch *body)
 	columns_batch_pack(body);
 }
 
+/* What comes again is in no part that others are folded into. */
+static bool has_fold(const struct batch *b)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view part;
+
+	while (batch_next_part(b, &cursor, &part))
+		if (part.run->flags & RUN_FOLD)
+			return true;
+	return false;
+}
+
+/* Say of the part behind which @cursor is that it has read what is left of it. */
+static void part_fresh(struct part *part, const struct batch *b, struct batch_cursor cursor)
+{
+	struct run_view packed;
+	struct run head;
+
+	part->read = part->lost = part->discarded = 0;
+	while (batch_next_packed(b, &cursor, &packed) && packed.run->kind != RUN_PART) {
+		struct run_view view = columns_run_look(&packed, &head);
+
+		if (view.run->kind != RUN_TUPLES)
+			continue;
+		part->read += view.run->count;
+		if (view.run->flags & RUN_DISCARDED)
+			part->discarded += view.lost;
+		else
+			part->lost += view.lost;
+	}
+}
+
+/* The body without what the archive has: a host that has forgotten how far we were, or that we
+ * have told to forget it, reads its elements from their beginning. */
+static void body_fresh(const struct batch *came, struct batch *body)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+
+	batch_init(body);
+	while (batch_next_packed(came, &cursor, &view)) {
+		struct part part;
+
+		if (view.run->kind != RUN_PART || view.run->flags & RUN_MANY ||
+		    view.part->filtered || view.part->reduced) {
+			batch_keep(body, &view);
+			continue;
+		}
+		part = *view.part;
+		part_fresh(&part, came, cursor);
+		*(struct part *)batch_add(body, RUN_PART, view.run->element, view.run->first, 1,
+					  view.lost) = part;
+		body->last->flags |= view.run->flags;
+	}
+	columns_batch_pack(body);
+}
+
 void client_keep_answer(struct evspace_client *c, const struct frame *frame,
 			const struct client_answer *taken, uint64_t latency_ns)
 {
@@ -342,7 +405,10 @@ void client_keep_answer(struct evspace_client *c, const struct frame *frame,
 					     .tuples = taken->sums.tuples,
 					     .lost = taken->sums.lost,
 					     .discarded = taken->sums.discarded};
-		body_pack(frame, &body);
+		if (taken->sums.repeated && !has_fold(&taken->batch))
+			body_fresh(&taken->batch, &body);
+		else
+			body_pack(frame, &body);
 	} else {
 		/* what it names alone */
 		answer.wave = 0;

@@ -3,6 +3,7 @@
 #include "consumers/client/client-replay-private.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Views are those of the map that was in effect when it came. */
@@ -52,11 +53,21 @@ static bool has_view(const Evspace__Open *o, const char *view)
 
 static int no_view(const struct evspace_client *c, const Evspace__Open *o, struct error *e)
 {
-	return errorf(e, "the archive has the view %s%.*s; %s", o->view,
-		      o->define.len < 200 ? (int)o->define.len : 200,
-		      o->define.len ? (const char *)o->define.data : "",
-		      c->replay->resumes ? "keep another one in a folder of its own"
-					 : "--view names it");
+	static const char apart[] = "keep another one in a folder of its own";
+	const char *folder = client_replay_folder(c->connection->address);
+	int n = o->define.len < 200 ? (int)o->define.len : 200;
+	char has[256];
+
+	if (o->define.len > 0)
+		snprintf(has, sizeof(has), "--define '%.*s'", n, (const char *)o->define.data);
+	else
+		snprintf(has, sizeof(has), "%.200s", o->view);
+	if (c->replay->resumes)
+		return errorf(e, "the archive has the view %s; %s", has, apart);
+	return errorf(
+		e,
+		"the archive has the view %s, and nothing else; evspace view %s --from %s shows it",
+		has, has, folder ? folder : "DIR");
 }
 
 /* The map has no such view: an earlier one may have had it, then it goes on as it was, or a later

@@ -203,7 +203,7 @@ static bool skip_unanswered(struct evspace_client *c)
 static int replay_fail(struct evspace_client *c, const struct error *e)
 {
 	c->failed = true;
-	c->failure = EVSPACE_WRONG;
+	c->failure = client_disk_failure();
 	errorf(&c->why, "%s", e->text);
 	return -1;
 }
@@ -333,7 +333,7 @@ int client_replay_begin(struct evspace_client *c, const char *folder, struct err
 		return -1;
 	}
 	if (!c->was_open) {
-		errno = ENODATA;
+		errno = EPROTO;
 		return errorf(e, "%s: nothing was written to the archive yet", folder);
 	}
 	return 0;
@@ -356,6 +356,7 @@ int client_replay_resume(struct evspace_client *c, const char *folder, struct ar
 		;
 	if (rc < 0)
 		errorf(e, "%s; evspace archive check tells more", c->why.text);
+	errno = c->failure == EVSPACE_DISK ? EPROTO : EINVAL;
 	*end = archive_reader_end(r->reader);
 	*torn = archive_reader_torn(r->reader);
 	c->replay = NULL;

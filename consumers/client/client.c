@@ -258,14 +258,20 @@ static int client_check(const struct evspace_options *options, struct error *e)
 	return options->monitored ? client_monitor_check(e) : 0;
 }
 
+enum evspace_failure client_disk_failure(void)
+{
+	return error_is_disk(errno) ? EVSPACE_DISK : EVSPACE_WRONG;
+}
+
 /* From an archive there are no more waves than it has. */
-static struct evspace_client *replay_open(struct evspace_client *c, const char *folder, char *why,
-					  size_t n)
+static struct evspace_client *replay_open(struct evspace_client *c, const char *folder,
+					  enum evspace_failure *failure, char *why, size_t n)
 {
 	struct error e;
 
 	if (client_replay_begin(c, folder, &e) == 0)
 		return c;
+	*failure = client_disk_failure();
 	snprintf(why, n, "%s", e.text);
 	evspace_close(c);
 	return NULL;
@@ -287,10 +293,11 @@ static struct evspace_client *client_open(const struct evspace_options *options,
 	client_wakes(c);
 	folder = client_replay_folder(c->connection->address);
 	if (folder && !keep)
-		return replay_open(c, folder, why, n);
+		return replay_open(c, folder, failure, why, n);
 	if (keep && !(c->keep = client_keep_new(c, keep, &e))) {
 		struct evspace_connection *on = c->connection;
 
+		*failure = client_disk_failure();
 		snprintf(why, n, "%s", e.text);
 		/* it is not on it yet */
 		client_free(c);

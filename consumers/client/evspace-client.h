@@ -110,8 +110,8 @@ enum evspace_failure {
 	EVSPACE_FINE = 0,
 	EVSPACE_NO_CONNECTION, /* no agent there, refused by it, or lost and not found again */
 	EVSPACE_WRONG,	       /* no such view, or several runs to choose from, or a wrong option */
-	EVSPACE_NO_RUN,	       /* no host has this run: known at once with one host; with
-				* several, waves have no elements until one has it */
+	EVSPACE_NO_RUN,	       /* no host has this run; of several, waves have no elements then */
+	EVSPACE_DISK,	       /* an archive is damaged, or there is no room for it */
 };
 
 /** Connect and open the view. Returns the client, or NULL with *@failure, and in @why (@n bytes)

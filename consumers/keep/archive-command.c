@@ -151,7 +151,8 @@ static void account_write(FILE *line, const void *arg)
 
 	evspace_counts(client, &n);
 	added = kept.tuples - kept.resumed;
-	fprintf(line, "%s tuples in %s", unit_count(text, kept.tuples), a->folder);
+	fprintf(line, "%s%s tuples in %s", kept.resumed && !added ? "nothing new: " : "",
+		unit_count(text, kept.tuples), a->folder);
 	if (kept.resumed)
 		fprintf(line, ", %s of them from before", unit_count(text, kept.resumed));
 	fprintf(line, ", %s lost (overwritten before they were read)", unit_count(text, n.lost));

@@ -22,6 +22,7 @@
 struct cutting {
 	const struct archive_range *range;
 	struct archive_writer *to;
+	bool begun;		    /* something is there */
 	int64_t epoch_ns, first_ns; /* of the first wave; 0: none yet */
 	uint64_t from, last;	    /* waves that are in it; 0: none yet */
 	uint64_t tuples;
@@ -158,6 +159,14 @@ static int frames_copy(struct cutting *c, struct archive_reader *from, struct er
 
 /* ---- the command ---- */
 
+void archive_cut_fail(const char *word, const char *out, const struct error *e)
+{
+	fprintf(stderr, "evspace archive %s: %s", word, e->text);
+	if (out)
+		fprintf(stderr, "; what is in %s is not all of it: remove it", out);
+	fputc('\n', stderr);
+}
+
 static int cut(struct cutting *c, const char *folder, const char *out, struct error *e)
 {
 	struct archive_reader *from = archive_reader_new(folder, e);
@@ -165,7 +174,8 @@ static int cut(struct cutting *c, const char *folder, const char *out, struct er
 
 	/* the first chunk is not number 1: what was before is not in it */
 	c->to = from ? archive_writer_fresh(out, 1, e) : NULL;
-	rc = c->to ? frames_copy(c, from, e) : -1;
+	c->begun = c->to != NULL;
+	rc = c->begun ? frames_copy(c, from, e) : -1;
 	status_line_clear();
 	archive_writer_free(c->to);
 	archive_reader_free(from);
@@ -199,7 +209,7 @@ int archive_cut(const char *folder, const char *out, const struct archive_range 
 	if (rc == 0)
 		rc = counts_cut(&c, folder, out, &e);
 	if (rc < 0)
-		fprintf(stderr, "evspace archive cut: %s\n", e.text);
+		archive_cut_fail("cut", c.begun ? out : NULL, &e);
 	else
 		fprintf(stderr, "waves %" PRIu64 " to %" PRIu64 ", %" PRIu64 " tuples in %s\n",
 			c.from, c.last, c.tuples, out);

@@ -15,6 +15,7 @@
 #include "consumers/client/client-replay.h"
 #include "consumers/client/evspace-client.h"
 #include "consumers/client/delivery.h"
+#include "consumers/keep/archive-cut.h"
 #include "consumers/keep/merging.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
@@ -444,7 +445,7 @@ int archive_merge(char *const *folders, unsigned n, const char *out)
 	rc = archives_merge(&m, folders, out);
 	status_line_clear();
 	if (rc < 0)
-		fprintf(stderr, "evspace archive merge: %s\n", e.text);
+		archive_cut_fail("merge", m.to ? out : NULL, &e);
 	else
 		fprintf(stderr,
 			"%" PRIu64 " tuples of %u archives in %s; %" PRIu64

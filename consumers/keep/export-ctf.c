@@ -181,6 +181,7 @@ int export_ctf(struct trace_run *t, const char *out, struct error *e)
 
 	if (mkdir(out, 0777) < 0)
 		return errorf(e, "%s: %m", out);
+	t->begun = true;
 	if (metadata_write(t, out, e) < 0)
 		return -1;
 	rc = trace_walk(t, &visitor, e);

@@ -385,6 +385,7 @@ const char *export_otf2(struct trace_run *t, const char *out, const char *(*name
 	OTF2_Error_RegisterCallback(on_error, NULL);
 	w->archive = OTF2_Archive_Open(out, "traces", OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFS,
 				       OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+	t->begun = w->archive != NULL;
 	if (w->archive) {
 		check(w, OTF2_Archive_SetFlushCallbacks(w->archive, &flush, w));
 		check(w, OTF2_Archive_SetSerialCollectiveCallbacks(w->archive));

@@ -86,7 +86,7 @@ static void record_write(void *arg, const struct export_record *r)
 		fprintf(f, "5 %s S t%u \"%s\"\n", at, r->place, op_name(r->op));
 	else if (r->kind == EXPORT_LEAVE)
 		fprintf(f, "6 %s S t%u\n", at, r->place);
-	else
+	else if (r->nth != EXPORT_ALONE) /* a link has two ends */
 		fprintf(f, "%d %s M p t%u %llu %s\n", r->kind == EXPORT_SENT ? 7 : 8, at, r->place,
 			(unsigned long long)r->bytes, export_message(key, r));
 }
@@ -101,6 +101,7 @@ int export_paje(struct trace_run *t, const char *out, struct error *e)
 
 	if (!p.f)
 		return errorf(e, "%s: %m", out);
+	t->begun = true;
 	fputs(head, p.f);
 	for (thread = t->threads; thread; thread = thread->hh.next)
 		fprintf(p.f, "3 0.0 t%u T p \"%s\"\n", thread->place, thread->name);

@@ -97,9 +97,9 @@ static void record_write(void *arg, const struct export_record *r)
 	put_number(&event, EVENT_TRACK, r->place + 1);
 	if (name)
 		put_bytes(&event, EVENT_NAME, name, strlen(name));
-	if (r->kind == EXPORT_SENT)
+	if (r->kind == EXPORT_SENT && r->nth != EXPORT_ALONE)
 		put_fixed(&event, EVENT_FLOWS, flow_of(r));
-	if (r->kind == EXPORT_RECEIVED)
+	if (r->kind == EXPORT_RECEIVED && r->nth != EXPORT_ALONE)
 		put_fixed(&event, EVENT_FLOWS_END, flow_of(r));
 	put_number(&packet, PACKET_TIMESTAMP, (uint64_t)r->ns);
 	put_number(&packet, PACKET_SEQUENCE, 1);
@@ -116,6 +116,7 @@ int export_perfetto(struct trace_run *t, const char *out, struct error *e)
 
 	if (!f)
 		return errorf(e, "%s: %m", out);
+	t->begun = true;
 	for (thread = t->threads; thread; thread = thread->hh.next)
 		track_write(f, thread->place, thread->name);
 	rc = export_records(t, out, record_write, f, e);

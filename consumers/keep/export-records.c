@@ -12,9 +12,6 @@
 
 #define SORT_MEMORY ((size_t)32 << 20)
 
-/* Progress is looked at after so many. */
-#define PROGRESS_EACH 4096u
-
 struct gathering {
 	struct spill *to;
 	const struct trace_thread *thread;
@@ -96,50 +93,123 @@ struct message_channel {
 	UT_hash_handle hh;
 };
 
-static void number(struct message_channel **channels, uint64_t begin, struct export_record *r)
+/* What is known of messages. */
+struct pairing {
+	/* Sends are missing: what is received when none is on its way belongs to none of those
+	 * that come. Else clocks may have it so. */
+	bool strict;
+	struct message_channel *left; /* those that have messages without another side in the end */
+};
+
+static struct channel_key key_of(const struct export_record *r)
 {
 	bool received = r->kind == EXPORT_RECEIVED;
-	const struct channel_key key = {.from = received ? r->peer : r->rank,
-					.to = received ? r->rank : r->peer,
-					.tag = r->seq_or_tag,
-					.comm = r->comm};
-	struct message_channel *c;
 
+	return (struct channel_key){.from = received ? r->peer : r->rank,
+				    .to = received ? r->rank : r->peer,
+				    .tag = r->seq_or_tag,
+				    .comm = r->comm};
+}
+
+static bool is_message(const struct export_record *r)
+{
+	return r->kind == EXPORT_SENT || r->kind == EXPORT_RECEIVED;
+}
+
+/* The message comes next in its channel. */
+static void number(struct message_channel **channels, const struct pairing *p, uint64_t begin,
+		   struct export_record *r)
+{
+	const struct channel_key key = key_of(r);
+	bool received = r->kind == EXPORT_RECEIVED;
+	struct message_channel *c, *all;
+	uint64_t nth;
+
+	r->nth = EXPORT_ALONE;
 	HASH_FIND(hh, *channels, &key, sizeof(key), c);
+	if (p->strict && received && (!c || c->received == c->sent))
+		return;
 	if (!c) {
 		c = memory_new(1, sizeof(*c));
 		c->key = key;
 		c->begin = begin;
 		HASH_ADD(hh, *channels, key, sizeof(c->key), c);
 	}
-	r->nth = c->begin + (received ? c->received++ : c->sent++);
+	HASH_FIND(hh, p->left, &key, sizeof(key), all);
+	nth = received ? c->received++ : c->sent++;
+	if (!all || all->begin != c->begin ||
+	    nth < (all->sent < all->received ? all->sent : all->received))
+		r->nth = c->begin + nth;
 	if (c->sent != c->received)
 		return;
 	HASH_DELETE(hh, *channels, c);
 	free(c);
 }
 
-static int records_tell(struct trace_run *t, struct spill *s, export_take *take, void *arg,
-			struct error *e)
+static void channels_free(struct message_channel *channels)
 {
-	struct message_channel *channels = NULL, *c, *next;
-	struct export_record record;
-	uint64_t n = 0;
-	int rc;
+	struct message_channel *c, *next;
 
-	while ((rc = spill_next(s, &record, e)) > 0) {
-		if (record.kind == EXPORT_SENT || record.kind == EXPORT_RECEIVED)
-			number(&channels, n, &record);
-		take(arg, &record);
-		if (++n % PROGRESS_EACH == 0 && t->progress)
-			progress_show(t->progress, "records written", n,
-				      (double)n / (double)spill_count(s));
-	}
 	HASH_ITER(hh, channels, c, next)
 	{
 		HASH_DELETE(hh, channels, c);
 		free(c);
 	}
+}
+
+/* Which channels have messages of which one side never comes: it was lost, or is not selected. */
+static int channels_leave(struct trace_run *t, struct spill *s, struct pairing *p, struct error *e)
+{
+	const struct pairing before = {.strict = p->strict};
+	struct export_record record;
+	struct message_channel *c;
+	uint64_t n = 0;
+	int rc;
+
+	while ((rc = spill_next(s, &record, e)) > 0) {
+		if (is_message(&record))
+			number(&p->left, &before, n, &record);
+		if (trace_step(t, "messages paired", ++n, spill_count(s), e) < 0)
+			return -1;
+	}
+	spill_again(s);
+	for (c = p->left; c && rc == 0 && !p->strict; c = c->hh.next)
+		rc = c->received > c->sent && c->sent > 0;
+	return rc;
+}
+
+/* Find out what is to be known. */
+static int messages_pair(struct trace_run *t, struct spill *s, struct pairing *p, struct error *e)
+{
+	int rc;
+
+	p->strict = t->lost > 0;
+	rc = channels_leave(t, s, p, e);
+	if (rc <= 0)
+		return rc;
+	channels_free(p->left);
+	*p = (struct pairing){.strict = true};
+	return channels_leave(t, s, p, e);
+}
+
+static int records_tell(struct trace_run *t, struct spill *s, const struct pairing *p,
+			export_take *take, void *arg, struct error *e)
+{
+	struct message_channel *channels = NULL;
+	struct export_record record;
+	uint64_t n = 0;
+	int rc;
+
+	while ((rc = spill_next(s, &record, e)) > 0) {
+		if (is_message(&record))
+			number(&channels, p, n, &record);
+		t->alone += is_message(&record) && record.nth == EXPORT_ALONE;
+		take(arg, &record);
+		rc = trace_step(t, "records written", ++n, spill_count(s), e);
+		if (rc < 0)
+			break;
+	}
+	channels_free(channels);
 	return rc;
 }
 
@@ -149,10 +219,14 @@ int export_records(struct trace_run *t, const char *out, export_take *take, void
 	struct gathering g = {
 		.to = spill_new(sizeof(struct export_record), by_time, SORT_MEMORY, out)};
 	const struct trace_visitor visitor = {on_begin, on_end, on_enter, on_leave, on_message, &g};
+	struct pairing pairing = {.strict = false};
 	int rc = trace_walk(t, &visitor, e);
 
 	if (rc == 0)
-		rc = records_tell(t, g.to, take, arg, e);
+		rc = messages_pair(t, g.to, &pairing, e);
+	if (rc == 0)
+		rc = records_tell(t, g.to, &pairing, take, arg, e);
+	channels_free(pairing.left);
 	spill_free(g.to);
 	return rc;
 }

@@ -82,6 +82,9 @@ static void lines_write(struct export *x)
 		x->trace.events++;
 		x->lines->event(x->follow.client, &ev, 0, x->file);
 	}
+	/* a full disk: export_close() says so */
+	if (ferror(x->file) && x->file != stdout)
+		evspace_stop(x->follow.client);
 }
 
 static bool take_wave(void *arg, uint64_t *seen)
@@ -123,6 +126,8 @@ static int trace_write(struct export *x, struct error *e)
 		return errorf(e, "there is no event to export");
 	trace_sort(&x->trace);
 	x->trace.progress = &x->progress;
+	x->trace.stopped = options_interrupted;
+	options_catch_signals(x->follow.client);
 	return x->write ? x->write(&x->trace, x->out, e) : otf2_write(x, e);
 }
 
@@ -135,11 +140,35 @@ static void account_write(FILE *line, const void *arg)
 	fprintf(line, ", %s lost or discarded", unit_count(n, x->trace.lost));
 	if (x->trace.under_way)
 		fprintf(line, ", %s left out that have no end", unit_count(n, x->trace.under_way));
+	if (x->trace.alone)
+		fprintf(line, ", %s messages of which one side is not there",
+			unit_count(n, x->trace.alone));
+}
+
+/* Ctrl-C ends a run well, as it has no other end; of an archive not all is there then. */
+static bool is_cut_short(const struct export *x)
+{
+	return options_interrupted() && client_replay_share(x->follow.client) >= 0;
+}
+
+static void cut_short_write(FILE *line, const void *arg)
+{
+	const struct export *x = arg;
+	char n[UNIT_TEXT];
+
+	fprintf(line, "evspace export: interrupted after %.0f %% of %s: ",
+		100 * client_replay_share(x->follow.client),
+		client_replay_folder(x->follow.common.look.connect));
+	if (x->lines)
+		fprintf(line, "%s has its first %s events", x->out, unit_count(n, x->trace.events));
+	else
+		fprintf(line, "nothing is in %s", x->out);
 }
 
 static int run(struct export *x, const char *command)
 {
 	struct error e = {""};
+	bool cut_short;
 	int code, rc;
 
 	x->follow.client = options_open(command, &x->follow.common, &code);
@@ -150,16 +179,23 @@ static int run(struct export *x, const char *command)
 	else
 		trace_init(&x->trace, x->out);
 	code = follow_run(&x->follow, take_wave, x);
-	rc = x->lines ? 0 : trace_write(x, &e);
+	cut_short = is_cut_short(x);
+	x->trace.begun = x->lines && x->file != stdout;
+	rc = x->lines || cut_short ? 0 : trace_write(x, &e);
 	status_line_clear();
 	if (x->lines && x->file != stdout) {
 		rc = export_close(x->file, x->out, &e);
 		x->file = NULL;
 	}
-	if (rc < 0) {
+	if (rc < 0 && x->trace.begun)
+		fprintf(stderr, "%s: %s; what is in %s is not whole: remove it\n", command, e.text,
+			x->out);
+	else if (rc < 0)
 		fprintf(stderr, "%s: %s\n", command, e.text);
-		code = EXIT_BAD_NEWS;
-	} else {
+	code = rc < 0 || cut_short ? EXIT_BAD_NEWS : code;
+	if (rc == 0 && cut_short) {
+		table_say_of(stderr, cut_short_write, x);
+	} else if (rc == 0) {
 		table_say_of(stderr, account_write, x);
 	}
 	follow_tell_cost(&x->follow);

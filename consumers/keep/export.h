@@ -27,7 +27,8 @@ enum export_kind { EXPORT_ENTER, EXPORT_LEAVE, EXPORT_SENT, EXPORT_RECEIVED };
 struct export_record {
 	int64_t ns;
 	uint64_t nth; /* of a message: what no other one between its two on its communicator, with
-		       * its tag, has; the same on both sides, as messages do not overtake */
+		       * its tag, has; the same on both sides, as messages do not overtake;
+		       * EXPORT_ALONE: the other side is not there */
 	uint64_t bytes;
 	uint32_t comm, seq_or_tag;
 	int32_t peer, rank;
@@ -36,10 +37,12 @@ struct export_record {
 	uint16_t kind; /* enum export_kind */
 };
 
+#define EXPORT_ALONE UINT64_MAX
+
 typedef void export_take(void *arg, const struct export_record *r);
 
-/** Give all of them to @take, in order of time; what has no room in memory is sorted beside the
- * file @out. Returns 0, or -1 with @e. */
+/** Give all of them to @take, in order of time, and count messages that are alone; what has no room
+ * in memory is sorted beside the file @out. Returns 0, or -1 with @e. */
 int export_records(struct trace_run *t, const char *out, export_take *take, void *arg,
 		   struct error *e);
 

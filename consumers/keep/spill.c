@@ -13,7 +13,8 @@
 
 /* Records of a sorted run, one after the other: in the file, and the next ones in memory. */
 struct spill_run {
-	uint64_t from, to; /* those in the file that were not read yet, by number */
+	uint64_t begin;	   /* of it in the file, by number */
+	uint64_t from, to; /* those in the file that were not read yet */
 	unsigned char *at; /* in memory: the next one, and the end */
 	unsigned char *end;
 	unsigned char *room;
@@ -101,8 +102,11 @@ static int records_write(const struct spill *s, const unsigned char *from, size_
 			continue;
 		if (n <= 0) {
 			errno = n < 0 ? errno : ENOSPC;
-			return errorf(e, "what is sorted beside %s cannot be written: %m",
-				      s->beside);
+			return errorf(
+				e,
+				"what is sorted beside %s, in a file without a name of %llu MB "
+				"so far, cannot be written: %m",
+				s->beside, (unsigned long long)(at >> 20));
 		}
 		from += n;
 		bytes -= (size_t)n;
@@ -148,7 +152,7 @@ static int run_write(struct spill *s, struct error *e)
 	if (records_write(s, s->buffer, s->n * s->bytes, s->written, e) < 0)
 		return -1;
 	s->runs = memory_room(s->runs, s->n_runs, sizeof(*s->runs));
-	s->runs[s->n_runs++] = (struct spill_run){.from = s->written, .to = s->written + s->n};
+	s->runs[s->n_runs++] = (struct spill_run){.begin = s->written, .to = s->written + s->n};
 	s->written += s->n;
 	s->n = 0;
 	return 0;
@@ -212,15 +216,13 @@ static void heap_sink(struct spill *s, size_t i)
 	}
 }
 
-/* All are in memory, as one run; or in the file, and each run has its part of the buffer. */
-static int merge_begin(struct spill *s, struct error *e)
+/* Once: all are in memory, as one run; or in the file, and each run has its part of the buffer. */
+static int runs_make(struct spill *s, struct error *e)
 {
-	s->merging = true;
 	if (s->n_runs == 0) {
 		buffer_sort(s);
 		s->runs = memory_new(1, sizeof(*s->runs));
-		s->runs[s->n_runs++] =
-			(struct spill_run){.at = s->buffer, .end = s->buffer + s->n * s->bytes};
+		s->n_runs = 1;
 	} else if (s->n > 0 && run_write(s, e) < 0) {
 		return -1;
 	}
@@ -231,10 +233,29 @@ static int merge_begin(struct spill *s, struct error *e)
 		s->buffer = memory_new(s->n_runs, s->bytes);
 	}
 	s->heap = memory_new(s->n_runs, sizeof(*s->heap));
+	return 0;
+}
+
+static void run_begin(const struct spill *s, size_t i)
+{
+	struct spill_run *run = &s->runs[i];
+
+	run->from = run->begin;
+	run->at = run->end = run->room = s->buffer + i * s->share * s->bytes;
+	if (s->fd < 0)
+		run->end += s->n * s->bytes;
+}
+
+static int merge_begin(struct spill *s, struct error *e)
+{
+	if (!s->heap && runs_make(s, e) < 0)
+		return -1;
+	s->merging = true;
+	s->n_heap = 0;
 	for (size_t i = 0; i < s->n_runs; i++) {
 		int rc;
 
-		s->runs[i].room = s->buffer + i * s->share * s->bytes;
+		run_begin(s, i);
 		rc = run_fill(s, &s->runs[i], e);
 		if (rc < 0)
 			return -1;
@@ -265,4 +286,9 @@ int spill_next(struct spill *s, void *record, struct error *e)
 		s->heap[0] = s->heap[--s->n_heap];
 	heap_sink(s, 0);
 	return 1;
+}
+
+void spill_again(struct spill *s)
+{
+	s->merging = false;
 }

@@ -32,4 +32,7 @@ uint64_t spill_count(const struct spill *s);
  * is no more, or -1 with @e. */
 int spill_next(struct spill *s, void *record, struct error *e);
 
+/** From now on spill_next() begins with the first one again. */
+void spill_again(struct spill *s);
+
 #endif

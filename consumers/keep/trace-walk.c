@@ -10,9 +10,6 @@
 /* A thread is in so many calls at once at most: a file may say what cannot be. */
 #define DEPTH 256u
 
-/* Progress is looked at after so many. */
-#define PROGRESS_EACH 4096u
-
 struct walk {
 	struct trace_run *trace;
 	const struct trace_visitor *visitor;
@@ -96,10 +93,8 @@ static int step(struct walk *w, const struct trace_event *ev, struct error *e)
 		leave_until(w, at, false);
 		w->visitor->message(w->visitor->arg, now(w, at), ev);
 	}
-	if (++w->done % PROGRESS_EACH == 0 && w->trace->progress)
-		progress_show(w->trace->progress, "calls and messages in order", w->done,
-			      (double)w->done / (double)spill_count(w->trace->moments));
-	return 0;
+	return trace_step(w->trace, "calls and messages in order", ++w->done,
+			  spill_count(w->trace->moments), e);
 }
 
 int trace_walk(struct trace_run *t, const struct trace_visitor *visitor, struct error *e)

@@ -169,6 +169,19 @@ void trace_sort(struct trace_run *t)
 		thread->place = place++;
 }
 
+/* Looked at after so many. */
+#define STEP_EACH 4096u
+
+int trace_step(const struct trace_run *t, const char *done, uint64_t n, uint64_t all,
+	       struct error *e)
+{
+	if (n % STEP_EACH > 0)
+		return 0;
+	if (t->progress)
+		progress_show(t->progress, done, n, (double)n / (double)all);
+	return t->stopped && t->stopped() ? errorf(e, "interrupted") : 0;
+}
+
 int64_t trace_at(const struct trace_event *ev)
 {
 	return ev->message == MESSAGE_RECEIVED ? ev->end_ns : ev->start_ns;

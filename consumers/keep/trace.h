@@ -56,7 +56,10 @@ struct trace_run {
 	size_t n_threads, n_comms;
 	struct spill *moments;
 	struct read_progress *progress;	  /* of the walk; NULL: not shown */
+	bool (*stopped)(void);		  /* is no more of it wanted? NULL: all is */
+	bool begun;			  /* something was written where it is to go */
 	uint64_t events, lost, under_way; /* the last: left out, as they have no end */
+	uint64_t alone;			  /* messages that have one end here */
 	int64_t from_ns, to_ns;
 	bool ops[UINT16_MAX + 1]; /* operations that occur */
 };
@@ -90,6 +93,11 @@ struct trace_visitor {
 typedef int trace_walk_function(struct trace_run *t, const struct trace_visitor *visitor,
 				struct error *e);
 trace_walk_function trace_walk;
+
+/** So many, @n, of @all are @done: show that now and then. Returns 0, or -1 with @e: it is to end.
+ */
+int trace_step(const struct trace_run *t, const char *done, uint64_t n, uint64_t all,
+	       struct error *e);
 
 /** When it happens. */
 int64_t trace_at(const struct trace_event *ev);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "consumers/client/client-replay.h"
+#include "consumers/client/evspace-loop.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
@@ -129,9 +130,12 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 		while (evspace_event(client, &ev))
 			blocks_of_events_take(m, &ev);
 	}
-	if (client && rc < 0)
+	if (client && rc < 0) {
+		failure = evspace_failed(client);
 		errorf(e, "%s", evspace_why(client));
+	}
 	evspace_close(client);
+	errno = rc < 0 && failure == EVSPACE_DISK ? EPROTO : EINVAL;
 	if (rc < 0 || m->n > before)
 		return rc;
 	return errorf(e, "%s: there is no call of a rank in it", folder);

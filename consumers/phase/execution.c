@@ -27,6 +27,8 @@ int execution_init(struct execution *x, const struct execution_shape *shape, str
 		clumps_init(&x->clumps, shape->processes, shape->blocks, shape->start);
 		occupancy_init(&x->occupancy, shape->processes, shape->blocks);
 	}
+	if (shape->alike)
+		coincidence_init(&x->coincidence, shape->processes);
 	if (shape->scan > 0)
 		return scan_init(&x->scan, shape->processes, shape->scan, shape->blocks,
 				 shape->start, e);
@@ -43,6 +45,7 @@ void execution_fini(struct execution *x)
 	scan_fini(&x->scan);
 	clumps_fini(&x->clumps);
 	occupancy_fini(&x->occupancy);
+	coincidence_fini(&x->coincidence);
 	*x = (struct execution){0};
 }
 
@@ -52,6 +55,8 @@ static void process_set(struct execution *x, unsigned process, uint32_t block)
 
 	if (from == block)
 		return;
+	if (x->shape.alike)
+		coincidence_leave(&x->coincidence, process, x->block);
 	x->block[process] = block;
 	multiplicity_change(&x->whole, from, block);
 	if (x->subset.processes > 0 && x->shape.subset[process])
@@ -87,6 +92,7 @@ static void run_begin(struct execution *x)
 		clumps_run(&x->clumps);
 		occupancy_run(&x->occupancy, x->block);
 	}
+	coincidence_run(&x->coincidence, x->block);
 	x->time = 0;
 	memset(x->set_in, 0, x->shape.processes * sizeof(*x->set_in));
 	for (unsigned i = 0; i < x->shape.processes; i++)
@@ -106,6 +112,7 @@ void execution_add(struct execution *x, double time, unsigned process, uint32_t 
 		x->time = time;
 		clumps_at(&x->clumps, time);
 		occupancy_at(&x->occupancy, time);
+		coincidence_at(&x->coincidence, time);
 	}
 	x->seen += x->set_in[process] == 0;
 	x->clashes += x->set_in[process] == x->rows + 1 && x->block[process] != block;

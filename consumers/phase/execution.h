@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "consumers/phase/clumps.h"
+#include "consumers/phase/coincidence.h"
 #include "consumers/phase/moments.h"
 #include "consumers/phase/multiplicity.h"
 #include "consumers/phase/occupancy.h"
@@ -21,6 +22,7 @@ struct execution_shape {
 	unsigned scan;	    /* processes of the subsets to compare; 0: none */
 	bool components;    /* sums for them */
 	bool times;	    /* where processes gather, and who is elsewhere */
+	bool alike;	    /* for how long each two of them are in the same block */
 };
 
 struct execution {
@@ -37,6 +39,7 @@ struct execution {
 	struct scan scan;
 	struct clumps clumps;
 	struct occupancy occupancy;
+	struct coincidence coincidence;
 };
 
 /** A first row: all processes in the block @shape->start at time 0. Returns 0, or -1 with @e if a

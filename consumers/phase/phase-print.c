@@ -55,52 +55,64 @@ void phase_entropies_print(const struct phase *p, const struct execution *x)
 	entropy_print(p, "time", whole.by_histogram / largest, whole.by_histogram, true);
 }
 
-/* The process that component @k goes along most, its @part of the component's square, which is 1,
- * and that of the @next one. */
-static unsigned component_process(const struct phase *p, unsigned k, double *part, double *next)
-{
-	const double *vector = p->vectors + (size_t)k * p->shape.processes;
-	unsigned most = 0;
+/* A process that a component goes along most. */
+struct singled {
+	unsigned process;
+	double part,
+		next; /* its part of the component's square, which is 1, and that of the next */
+};
 
-	*part = *next = 0;
-	for (unsigned i = 0; i < p->shape.processes; i++) {
+static struct singled component_process(const struct phase_components *c, unsigned k,
+					unsigned processes)
+{
+	const double *vector = c->vectors + (size_t)k * processes;
+	struct singled s = {0};
+
+	for (unsigned i = 0; i < processes; i++) {
 		double square = vector[i] * vector[i];
 
-		if (square > *part) {
-			*next = *part;
-			*part = square;
-			most = i;
+		if (square > s.part) {
+			s.next = s.part;
+			s.part = square;
+			s.process = i;
 		} else {
-			*next = fmax(*next, square);
+			s.next = fmax(s.next, square);
 		}
 	}
-	return most;
+	return s;
 }
 
-void phase_components_print(const struct phase *p)
+static void components_print(const struct phase *p, const struct phase_components *c,
+			     const char *figure, const char *text)
 {
-	for (unsigned i = 0; i < p->n_components; i++) {
-		double explained = p->total > 0 ? p->variance[i] / p->total : (double)NAN;
-		double part, next;
-		unsigned process = component_process(p, i, &part, &next);
-		bool alone = p->shape.processes > 3 && part > ALONE * next;
+	for (unsigned i = 0; i < c->n; i++) {
+		double explained = c->total > 0 ? c->variance[i] / c->total : (double)NAN;
+		struct singled s = component_process(c, i, p->shape.processes);
+		double unlike = c->unlike ? c->unlike[s.process] : 0;
+		bool alone = p->shape.processes > 3 && s.part > ALONE * s.next && unlike < UNLIKELY;
 
 		if (p->follow.common.json) {
-			json_print(json_pack("{s:s,s:i,s:o,s:o,s:i,s:o,s:b}", "figure", "component",
-					     "n", (int)i + 1, "explained", json_number(explained),
-					     "variance", json_number(p->variance[i]), "process",
-					     (int)process, "part", json_number(part), "alone",
+			json_print(json_pack("{s:s,s:i,s:o,s:o,s:i,s:o,s:b}", "figure", figure, "n",
+					     (int)i + 1, "explained", json_number(explained),
+					     "variance", json_number(c->variance[i]), "process",
+					     (int)s.process, "part", json_number(s.part), "alone",
 					     alone),
 				   stdout);
 			continue;
 		}
-		if (!(p->total > 0))
+		if (!(c->total > 0))
 			continue;
-		printf("component %u            %12.6g of the variance", i + 1, explained);
+		printf("component %u            %12.6g of %s", i + 1, explained, text);
 		if (alone)
-			printf(", %.0f%% of it process %u's", 100 * part, process);
+			printf(", %.0f%% of it process %u's", 100 * s.part, s.process);
 		printf("\n");
 	}
+}
+
+void phase_components_print(const struct phase *p)
+{
+	components_print(p, &p->states, "component", "the variance");
+	components_print(p, &p->alike, "alike", "the time in the same block");
 }
 
 void phase_block_text(const struct phase *p, uint32_t block, char text[PHASE_BLOCK])

@@ -173,27 +173,41 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 	return got;
 }
 
-/* The components, if there is what finds them. */
-static int components_make(struct phase *p, struct execution *x, struct error *e)
+/* The components of a @matrix, which is spent, if there is what finds them. */
+static int matrix_look(double *matrix, unsigned n, struct phase_components *to, struct error *e)
 {
-	unsigned n = p->shape.processes;
 	components_find_function *find = NULL;
-	double *covariance;
 	const char *why;
 
 	*(void **)(void *)&find = module_function(COMPONENTS_OBJECT, COMPONENTS_SYMBOL,
 						  "LAPACKE (liblapacke-dev)", e);
 	if (!find)
 		return error_prefix(e, "no components");
-	p->n_components = n < POINTS_COMPONENTS ? n : POINTS_COMPONENTS;
-	p->vectors = memory_new((size_t)n * p->n_components, sizeof(*p->vectors));
-	covariance = memory_new((size_t)n * n, sizeof(*covariance));
-	moments_covariance(&x->moments, covariance);
+	to->n = n < POINTS_COMPONENTS ? n : POINTS_COMPONENTS;
+	to->vectors = memory_new((size_t)n * to->n, sizeof(*to->vectors));
 	for (unsigned i = 0; i < n; i++)
-		p->total += covariance[(size_t)i * n + i];
-	why = find(covariance, n, p->n_components, p->variance, p->vectors);
-	free(covariance);
+		to->total += matrix[(size_t)i * n + i];
+	why = find(matrix, n, to->n, to->variance, to->vectors);
 	return why ? errorf(e, "%s", why) : 0;
+}
+
+static int components_make(struct phase *p, struct execution *x, struct error *e)
+{
+	unsigned n = p->shape.processes;
+	double *matrix = memory_new((size_t)n * n, sizeof(*matrix));
+	int rc;
+
+	moments_covariance(&x->moments, matrix);
+	rc = matrix_look(matrix, n, &p->states, e);
+	coincidence_run(&x->coincidence, x->block);
+	if (rc == 0 && coincidence_share(&x->coincidence, matrix) == 0) {
+		p->alike.unlike = memory_new(n, sizeof(*p->alike.unlike));
+		for (unsigned i = 0; i < n; i++)
+			p->alike.unlike[i] = coincidence_unlike(matrix, n, i);
+		rc = matrix_look(matrix, n, &p->alike, e);
+	}
+	free(matrix);
+	return rc;
 }
 
 /* What goes through the states again, when their mean and components are known. */
@@ -228,15 +242,15 @@ static void space_begin(const struct phase *p, const struct execution *x, const 
 	*s = (struct space){.name = name,
 			    .processes = p->shape.processes,
 			    .n_subset = x->subset.processes,
-			    .n_components = p->n_components,
+			    .n_components = p->states.n,
 			    .in_subset = p->in_subset,
 			    .base = p->base,
 			    .blocks = p->shape.blocks,
 			    .states = x->rows,
 			    .each = (x->rows + SPACE_POINTS - 1) / SPACE_POINTS,
 			    .runs = x->runs};
-	for (unsigned k = 0; k < p->n_components; k++)
-		s->explained[k] = p->total > 0 ? p->variance[k] / p->total : 0;
+	for (unsigned k = 0; k < p->states.n; k++)
+		s->explained[k] = p->states.total > 0 ? p->states.variance[k] / p->states.total : 0;
 	s->points = memory_new(SPACE_POINTS, sizeof(*s->points));
 }
 
@@ -249,8 +263,8 @@ static int states_look(struct phase *p, const struct execution *x, struct entrie
 
 	shape.scan = 0;
 	shape.components = false;
-	shape.times = false;
-	points_init(&look->points, x, p->base, p->vectors, p->n_components);
+	shape.times = shape.alike = false;
+	points_init(&look->points, x, p->base, p->states.vectors, p->states.n);
 	failed = execution_init(&again, &shape, e);
 	if (!failed)
 		failed = execution_read(p, &again, in, state_take, look, e);
@@ -304,6 +318,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 		phase_elsewhere_print(p, &x);
 		if (p->scan > 0)
 			phase_scan_print(p, &x);
+		errno = 0;
 		if (p->points || p->plot)
 			failed = states_again(p, &x, in, e);
 	}
@@ -324,44 +339,22 @@ static int entries_take(struct phase *p, struct entries *in, struct error *e)
 static int phase_run(struct phase *p, struct error *e)
 {
 	struct entries in;
-	int failed = entries_take(p, &in, e);
+	int failed = entries_take(p, &in, e), saved;
 
 	if (failed)
 		return -1;
 	failed = shape_measure(p, &in, e);
 	p->shape.scan = p->scan;
 	p->shape.components = true;
-	p->shape.times = true;
+	p->shape.times = p->shape.alike = true;
 	if (!failed)
 		failed = phase_subset_read(p, e);
 	if (!failed)
 		failed = p->watch ? phase_watch_file(p, &in, e) : phase_show(p, &in, e);
+	saved = errno;
 	entries_close(&in);
+	errno = saved;
 	return failed;
-}
-
-/* Is it said what to read? Returns 1 for a live run, 0 for what is on disk, or -1 with @e. */
-static int source_check(const struct phase *p, struct error *e)
-{
-	const struct common *c = &p->follow.common;
-	int n = (p->file != NULL) + (p->n_from > 0) + (c->n_words > 0);
-
-	if (c->n_words > 0 && strcmp(c->words[0], "live") != 0)
-		return errorf(e, "'%.80s' is not \"live\", the one word that it takes",
-			      c->words[0]);
-	if (n != 1)
-		return errorf(e, "it needs --file FILE, with lines \"time block process\", or "
-				 "--from DIR, with an archive, or live, a run");
-	if (p->span && !p->watch)
-		return errorf(e, "--span is how --watch compares");
-	if (p->watch && (p->points || p->plot || p->scan || p->normalise))
-		return errorf(e, "--watch says what changes; --points, --plot, --scan and "
-				 "--normalise are of all that was");
-	if (p->now && (p->watch || p->points || p->plot || p->scan || p->file))
-		return errorf(e, "--now is of a run or an archive, and of nothing else of it");
-	if ((p->watch || p->now) && p->n_from > 1)
-		return errorf(e, "--watch and --now look at one archive");
-	return c->n_words > 0;
 }
 
 /* What goes on, or an archive as if it did. */
@@ -394,20 +387,23 @@ int phase_main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = EXIT_FINE;
-	live = source_check(&p, &e);
+	live = phase_source_check(&p, &e);
 	if (live > 0 || (live == 0 && (p.watch || p.now) && p.n_from > 0)) {
 		code = phase_follow(&p, argv[0], live > 0, &e);
 		live = code < 0 ? -1 : live;
 		done = p.watch || p.now || !p.came || code > EXIT_BAD_NEWS;
 	}
+	errno = 0;
 	if (live < 0 || (!done && phase_run(&p, &e))) {
+		code = error_is_disk(errno) ? EXIT_BAD_NEWS : EXIT_USAGE;
 		fflush(stdout);
 		fprintf(stderr, "evspace phase: %s\n", e.text);
-		code = EXIT_USAGE;
 	}
 	block_sites_fini(&p.sites);
 	blocks_of_events_free(p.making);
 	free(p.in_subset);
-	free(p.vectors);
+	free(p.states.vectors);
+	free(p.alike.vectors);
+	free(p.alike.unlike);
 	return code;
 }

@@ -13,6 +13,14 @@ struct phase_watch;
 /** Room for the text of a block. */
 #define PHASE_BLOCK 200
 
+/** Components of a matrix of processes. */
+struct phase_components {
+	double variance[POINTS_COMPONENTS], total;
+	double *vectors; /* so many for each process; NULL: there are none */
+	unsigned n;
+	double *unlike; /* by process: by chance, that any is so alone; NULL: that is not known */
+};
+
 struct phase {
 	struct follower follow; /* of a live run */
 	struct block_making *making;
@@ -34,10 +42,12 @@ struct phase {
 	double last;   /* the time of the last entry of a run, the longest one */
 	struct execution_shape shape;
 	bool *in_subset;
-	double variance[POINTS_COMPONENTS], total;
-	double *vectors; /* COMPONENTS times as many as processes; NULL: no components */
-	unsigned n_components;
+	struct phase_components states, alike; /* of the states, and of who is where others are */
 };
+
+/** Is it said what to read, and does each option mean something there? Returns 1 for a live run, 0
+ * for what is on disk, or -1 with @e. (phase-source.c) */
+int phase_source_check(const struct phase *p, struct error *e);
 
 /** Follow a live run until its end, or as options say, and keep its blocks in @p->making. Returns
  * the exit code. (phase-live.c) */

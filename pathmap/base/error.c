@@ -43,3 +43,9 @@ int error_prefix(struct error *e, const char *format, ...)
 	errno = saved;
 	return -1;
 }
+
+bool error_is_disk(int number)
+{
+	return number == EPROTO || number == EIO || number == ENOSPC || number == EDQUOT ||
+	       number == EFBIG;
+}

@@ -3,6 +3,8 @@
 #ifndef EVSPACE_ERROR_H
 #define EVSPACE_ERROR_H
 
+#include <stdbool.h>
+
 /** The text of one failure: what happened, where, and what would be right. Plain data. */
 struct error {
 	char text[1024];
@@ -20,5 +22,9 @@ int errorf(struct error *e, const char *format, ...) __attribute__((format(print
  * Returns -1 always.
  */
 int error_prefix(struct error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Is @number, an errno, of a disk that has no room, or of what is on it: damaged (EPROTO), or not
+ * to be read? Other faults of files are those of who has named them. */
+bool error_is_disk(int number);
 
 #endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For how much of the time each two processes are in the same block. Of this matrix the first
+ * component is what most have in common, and one that goes another way has the second. Pure. */
+#ifndef EVSPACE_COINCIDENCE_H
+#define EVSPACE_COINCIDENCE_H
+
+#include <stdint.h>
+
+/** Most processes: 8 MiB. Beyond, nothing is added up. */
+#define COINCIDENCE_MOST 1024u
+
+struct coincidence {
+	unsigned processes;
+	double time, before; /* of this run until now, and of all runs before */
+	double *together;    /* of process p, in row p: with each other one, until p left it; NULL:
+			      * nothing is added up */
+	double *since;	     /* by process: when it came to its block */
+};
+
+/** Each process is somewhere. Aborts when there is no memory. */
+void coincidence_init(struct coincidence *c, unsigned processes);
+
+/** Free what it owns. */
+void coincidence_fini(struct coincidence *c);
+
+/** @process leaves its block of those that all are in, at the time of now. Takes time in proportion
+ * to their number. */
+void coincidence_leave(struct coincidence *c, unsigned process, const uint32_t *block);
+
+/** What follows is at @time, not before the last one. */
+static inline void coincidence_at(struct coincidence *c, double time)
+{
+	c->time = time;
+}
+
+/** A run ends, in which each process is in its @block; another one begins at time 0. */
+void coincidence_run(struct coincidence *c, const uint32_t *block);
+
+/** Write the shares of the time as a matrix of processes * processes to @share, 1 on its diagonal.
+ * Call coincidence_run() before. Returns 0, or -1: nothing was added up, or no time has passed. */
+int coincidence_share(const struct coincidence *c, double *share);
+
+/** How unlikely it is by chance that any process shares so little, or so much, of the time with the
+ * others as @process does, by those shares of the others (Student's t); 1 of less than 4. */
+double coincidence_unlike(const double *share, unsigned processes, unsigned process);
+
+#endif
