@@ -121,8 +121,10 @@ interrupted() {
 	[ "$(head -n 1 "$tap_dir/cut.csv")" = "$(head -n 1 "$tap_dir/csv")" ] || return
 	: >"$tap_dir/goes-on"
 	bed_start tunnel evspace run --no-summary --run on -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --while "$tap_dir/goes-on" --pause 10
-	bed_start export evspace export --to paje --wait --run on "$tap_dir/on.paje"
-	bed_until catches "$(bed_pid export)" && bed_until some_came && kill -INT "$(bed_pid export)" && bed_wait export && bed_ended export 0 || return
+	bed_until some_came || return
+	bed_start export evspace export --to paje --run on "$tap_dir/on.paje"
+	# while others look so often, it has looked, too
+	bed_until catches "$(bed_pid export)" && evspace events --run on --rate 10 --count 20 --json >/dev/null 2>&1 && kill -INT "$(bed_pid export)" && bed_wait export && bed_ended export 0 || return
 	rm "$tap_dir/goes-on"
 	bed_wait tunnel && paje_counts on.paje && grep -q "events in $tap_dir/on.paje" "$bed_dir/export.err"
 }
@@ -214,6 +216,20 @@ for kind in "enter", "leave", "send", "receive":
 P
 }
 
+# Perfetto's own schema (protos/perfetto/trace/perfetto_trace.proto of its sources), where $PERFETTO_TRACE_PROTO names it: no field is unknown to it, and the packets are the same.
+perfetto_schema_reads() {
+	protoc-c --decode=perfetto.protos.Trace -I "${PERFETTO_TRACE_PROTO%/*}" "$PERFETTO_TRACE_PROTO" <"$tap_dir/perfetto" >"$tap_dir/read" 2>"$tap_dir/err" &&
+		! grep -m 1 '^ *[0-9][0-9]*\(:\| {\)' "$tap_dir/read" || { head -n 3 "$tap_dir/err"; return 1; }
+	awk '
+		$1 == "type:" { n[$2]++ }
+		$1 == "name:" { n[$2]++ }
+		$1 == "flow_ids:" { flows[$2]++; begun++ }
+		$1 == "terminating_flow_ids:" { flows[$2]-- }
+		END { for (f in flows) if (flows[f]) bad++
+		      print n["TYPE_SLICE_BEGIN"]; print n["TYPE_SLICE_END"]; print n["\"send\""]; print n["\"receive\""]
+		      exit bad > 0 || begun != n["\"send\""] }' "$tap_dir/read" >"$tap_dir/counted" && same
+}
+
 live_is_the_same() {
 	evspace export --to paje --run made "$tap_dir/live.paje" && [ "$(grep -c '^5' "$tap_dir/live.paje")" -eq "$(grep -c '^5' "$tap_dir/paje")" ]
 }
@@ -225,15 +241,39 @@ nothing_is_written() {
 		tap_says 1 'cannot be written\|No such' evspace export --to paje --from "$tap_dir/made" /proc/none/x
 }
 
+evspace_to_full() {
+	evspace "$@" >/dev/full
+}
+
 # A limit for files is as a disk without room.
 disk_is_full() {
 	local format
 
+	tap_says 1 'cannot write the output: No space left' evspace_to_full export --to csv --from "$tap_dir/made" - && ! grep 'events in' "$tap_dir/said" || return
 	trap '' XFSZ
 	ulimit -f 16
 	for format in csv jsonl ctf perfetto paje; do
 		rm -rf "$tap_dir/full"
 		tap_says 1 'cannot be written: File too large; what is in .* is not whole: remove it' evspace export --to "$format" --from "$tap_dir/made" "$tap_dir/full" || { echo "$format"; return 1; }
+	done
+}
+
+# OTF2's library says nothing of a write that was cut short: a real disk, which is full after this one or that.
+otf2_disk_is_full() {
+	local size code
+
+	mkdir "$tap_dir/small"
+	for size in 16 60 120 180 240 300 360; do
+		mount -t tmpfs -o size=${size}k none "$tap_dir/small" || return
+		evspace export --to otf2 --from "$tap_dir/made" "$tap_dir/small/x" 2>"$tap_dir/err"
+		code=$?
+		otf2-print "$tap_dir/small/x/traces.otf2" 2>/dev/null | grep -c '^ENTER' >"$tap_dir/entered"
+		umount "$tap_dir/small"
+		if [ "$code" -eq 0 ]; then
+			[ "$(cat "$tap_dir/entered")" -eq "$(cut -d ' ' -f 1 "$tap_dir/true")" ] || { echo "$size KiB: $(cat "$tap_dir/entered" "$tap_dir/err")"; return 1; }
+		else
+			grep -q 'No space left on device; what is in .* is not whole: remove it' "$tap_dir/err" || { echo "$size KiB:"; cat "$tap_dir/err"; return 1; }
+		fi
 	done
 }
 
@@ -277,7 +317,17 @@ if command -v python3 >/dev/null; then
 else
 	tap_skip "Perfetto's packets" "there is no python3"
 fi
+if [ -f "$PERFETTO_TRACE_PROTO" ] && command -v protoc-c >/dev/null; then
+	tap_case "Perfetto's own schema: the same" perfetto_schema_reads
+else
+	tap_skip "Perfetto's own schema" "PERFETTO_TRACE_PROTO names no perfetto_trace.proto, which is in no package"
+fi
 tap_case "a run is exported as its archive" live_is_the_same
 tap_case "what cannot be is said" nothing_is_written
 tap_case "... and a full disk" disk_is_full
+if [ -e "$tap_dir/otf2/traces.otf2" ] && unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
+	tap_case "... also where OTF2's library does not say so" otf2_disk_is_full
+else
+	tap_skip "a full disk, with OTF2" "needs root, and OTF2"
+fi
 tap_done

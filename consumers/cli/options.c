@@ -200,11 +200,11 @@ static int row_take(const struct option_row *row, void *into, const char *value,
 /* Each once. */
 static void given_note(struct common *common, const char *name)
 {
-	for (unsigned i = 0; i < common->n_given; i++) {
-		if (common->given[i] == name)
-			return;
-	}
-	common->given[common->n_given++] = name;
+	unsigned n = 0;
+
+	while (common->given[n] && common->given[n] != name)
+		n++;
+	common->given[n] = name;
 }
 
 static int words_take(int argc, char **argv, const struct usage *usage, struct common *common)

@@ -14,11 +14,9 @@
 
 struct pathmap;
 
-/** Most patterns of --select. */
+/** Most patterns of --select, and options of a command. */
 #define OPTIONS_SELECT_MAX 32
-
-/** Most options of a command. */
-#define OPTIONS_MOST 64
+#define OPTIONS_MOST	   64
 
 /** How the value of an option is read and stored. */
 enum option_kind {
@@ -78,9 +76,8 @@ struct common {
 	uint64_t duration_ns; /* 0: no limit */
 	char **words;	      /* those without "--", ended by NULL */
 	int n_words;
-	const char *given[OPTIONS_MOST]; /* options on the command line, each once */
-	unsigned n_given;
-	char *missing_said; /* what options_note_missing() said last */
+	const char *given[OPTIONS_MOST + 1]; /* options on the command line, each once */
+	char *missing_said;		     /* what options_note_missing() said last */
 };
 
 /**
@@ -98,8 +95,7 @@ int options_word(const char *command, const char *word, const char *const *words
 /** The options that commands share, ended by a row without name and help. (options-shared.c) */
 extern const struct option_row options_shared[];
 
-/** Set those of the options in @takes that were not given from variables, else from the profile.
- * Returns 0, or -1 with @e. (options-shared.c) */
+/** Set those in @takes that were not given by variables, else the profile. 0, or -1 with @e. */
 int options_settle(struct common *common, unsigned takes, struct error *e);
 
 /** The exit code for a failure of the client library. */
@@ -143,16 +139,12 @@ void options_close(struct common *common, struct evspace_client *client);
 void options_note_missing(const char *command, struct common *common,
 			  const struct evspace_client *client);
 
-/** If this wave is the first one by another map of the entry agent, say so on stderr, and with
- * --json in the stream. */
+/** Say so if this wave is the first by another map, on stderr, and with --json in the stream. */
 void options_note_remapped(const char *command, const struct common *common,
 			   const struct evspace_client *client);
 
-/** From now on, Ctrl-C and SIGTERM end evspace_next() of this client, once, and SIGPIPE is ignored.
- */
+/** From now on, Ctrl-C and SIGTERM end evspace_next() of this client, and SIGPIPE is ignored. */
 void options_catch_signals(struct evspace_client *client);
-
-/** Has one of the two come since then? */
-bool options_interrupted(void);
+bool options_interrupted(void); /* has one of the two come since then? */
 
 #endif

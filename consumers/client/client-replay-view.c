@@ -54,7 +54,6 @@ static bool has_view(const Evspace__Open *o, const char *view)
 static int no_view(const struct evspace_client *c, const Evspace__Open *o, struct error *e)
 {
 	static const char apart[] = "keep another one in a folder of its own";
-	const char *folder = client_replay_folder(c->connection->address);
 	int n = o->define.len < 200 ? (int)o->define.len : 200;
 	char has[256];
 
@@ -67,7 +66,7 @@ static int no_view(const struct evspace_client *c, const Evspace__Open *o, struc
 	return errorf(
 		e,
 		"the archive has the view %s, and nothing else; evspace view %s --from %s shows it",
-		has, has, folder ? folder : "DIR");
+		has, has, c->connection->address + strlen(CLIENT_REPLAY));
 }
 
 /* The map has no such view: an earlier one may have had it, then it goes on as it was, or a later

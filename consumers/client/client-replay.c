@@ -200,10 +200,15 @@ static bool skip_unanswered(struct evspace_client *c)
 	return true;
 }
 
+enum evspace_failure client_replay_failure(void)
+{
+	return error_is_disk(errno) ? EVSPACE_DISK : EVSPACE_WRONG;
+}
+
 static int replay_fail(struct evspace_client *c, const struct error *e)
 {
 	c->failed = true;
-	c->failure = client_disk_failure();
+	c->failure = client_replay_failure();
 	errorf(&c->why, "%s", e->text);
 	return -1;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "consumers/archive/archive-reader.h"
+#include "consumers/client/evspace-client.h"
 
 struct delivery;
 struct evspace_client;
@@ -29,6 +30,9 @@ int client_replay_begin(struct evspace_client *c, const char *folder, struct err
 /** Waves of archives that are opened from now on come so many times as fast as they were taken; 0:
  * as fast as they are read. */
 void client_replay_speed_set(double speed);
+
+/** What an archive, or the disk that it is on, has failed with, by errno. */
+enum evspace_failure client_replay_failure(void);
 
 /** NULL is fine. */
 void client_replay_free(struct client_replay *replay);

@@ -258,11 +258,6 @@ static int client_check(const struct evspace_options *options, struct error *e)
 	return options->monitored ? client_monitor_check(e) : 0;
 }
 
-enum evspace_failure client_disk_failure(void)
-{
-	return error_is_disk(errno) ? EVSPACE_DISK : EVSPACE_WRONG;
-}
-
 /* From an archive there are no more waves than it has. */
 static struct evspace_client *replay_open(struct evspace_client *c, const char *folder,
 					  enum evspace_failure *failure, char *why, size_t n)
@@ -271,7 +266,7 @@ static struct evspace_client *replay_open(struct evspace_client *c, const char *
 
 	if (client_replay_begin(c, folder, &e) == 0)
 		return c;
-	*failure = client_disk_failure();
+	*failure = client_replay_failure();
 	snprintf(why, n, "%s", e.text);
 	evspace_close(c);
 	return NULL;
@@ -297,7 +292,7 @@ static struct evspace_client *client_open(const struct evspace_options *options,
 	if (keep && !(c->keep = client_keep_new(c, keep, &e))) {
 		struct evspace_connection *on = c->connection;
 
-		*failure = client_disk_failure();
+		*failure = client_replay_failure();
 		snprintf(why, n, "%s", e.text);
 		/* it is not on it yet */
 		client_free(c);

@@ -115,9 +115,6 @@ struct evspace_client {
 /** Close it and free it. */
 void client_free(struct evspace_client *c);
 
-/** What an archive has failed with, by errno. */
-enum evspace_failure client_disk_failure(void);
-
 /** Tell its user @news. */
 void client_news(struct evspace_client *c, enum evspace_news news);
 

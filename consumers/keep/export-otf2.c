@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include "consumers/keep/export.h"
 
@@ -60,7 +62,9 @@ static OTF2_TimeStamp after_flush(void *data, OTF2_FileType type, OTF2_LocationR
 	return (OTF2_TimeStamp)((const struct writing *)data)->trace->to_ns;
 }
 
-/* What goes wrong is told by who has asked for it. */
+/* What went wrong first, of which those that have asked for it say less. */
+static OTF2_ErrorCode first_error;
+
 static OTF2_ErrorCode on_error(void *data, const char *file, uint64_t line, const char *function,
 			       OTF2_ErrorCode code, const char *format, va_list args)
 {
@@ -70,6 +74,8 @@ static OTF2_ErrorCode on_error(void *data, const char *file, uint64_t line, cons
 	(void)function;
 	(void)format;
 	(void)args;
+	if (first_error == OTF2_SUCCESS)
+		first_error = code;
 	return code;
 }
 
@@ -364,6 +370,14 @@ static void local_definitions_write(struct writing *w)
 	check(w, OTF2_Archive_CloseDefFiles(w->archive));
 }
 
+/* Its library takes a write that a full disk has cut short for a whole one. */
+static bool disk_is_full(const char *out)
+{
+	struct statvfs s;
+
+	return statvfs(out, &s) == 0 && (geteuid() ? s.f_bavail : s.f_bfree) == 0;
+}
+
 const char *export_otf2(struct trace_run *t, const char *out, const char *(*name)(uint16_t op),
 			trace_walk_function *walk)
 {
@@ -383,6 +397,7 @@ const char *export_otf2(struct trace_run *t, const char *out, const char *(*name
 	if (!w->counts)
 		abort();
 	OTF2_Error_RegisterCallback(on_error, NULL);
+	first_error = OTF2_SUCCESS;
 	w->archive = OTF2_Archive_Open(out, "traces", OTF2_FILEMODE_WRITE, CHUNK_EVENTS, CHUNK_DEFS,
 				       OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
 	t->begun = w->archive != NULL;
@@ -403,5 +418,7 @@ const char *export_otf2(struct trace_run *t, const char *out, const char *(*name
 	free(w);
 	if (walked.text[0])
 		return walked.text;
-	return failed == OTF2_SUCCESS ? NULL : OTF2_Error_GetDescription(failed);
+	if (failed == OTF2_SUCCESS)
+		return disk_is_full(out) ? "No space left on device" : NULL;
+	return OTF2_Error_GetDescription(first_error == OTF2_SUCCESS ? failed : first_error);
 }

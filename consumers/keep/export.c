@@ -195,7 +195,7 @@ static int run(struct export *x, const char *command)
 	code = rc < 0 || cut_short ? EXIT_BAD_NEWS : code;
 	if (rc == 0 && cut_short) {
 		table_say_of(stderr, cut_short_write, x);
-	} else if (rc == 0) {
+	} else if (rc == 0 && !x->follow.unread) {
 		table_say_of(stderr, account_write, x);
 	}
 	follow_tell_cost(&x->follow);

@@ -81,17 +81,19 @@ static double mean_share(const double *share, unsigned n, unsigned process)
 	return sum / (n - 1);
 }
 
-double coincidence_unlike(const double *share, unsigned processes, unsigned process)
+struct coincidence_apart coincidence_apart(const double *share, unsigned processes,
+					   unsigned process)
 {
+	unsigned n = processes - 1;
+	struct coincidence_apart a = {.share = mean_share(share, processes, process)};
 	double mean = 0, squares = 0;
-	unsigned others = processes - 1;
 
-	if (processes < 4)
-		return 1;
 	for (unsigned p = 0; p < processes; p++)
-		mean += p == process ? 0 : mean_share(share, processes, p) / others;
+		mean += p == process ? 0 : mean_share(share, processes, p) / n;
 	for (unsigned p = 0; p < processes; p++)
 		squares += p == process ? 0 : pow(mean_share(share, processes, p) - mean, 2);
-	return fmin(1, processes * student_unlike(mean_share(share, processes, process), mean,
-						  squares, others));
+	/* of those n are with each other, and one with @process */
+	a.others = (mean * n - a.share) / (n - 1);
+	a.unlikely = fmin(1, processes * student_unlike(a.share, mean, squares, n));
+	return a;
 }

@@ -40,8 +40,15 @@ void coincidence_run(struct coincidence *c, const uint32_t *block);
  * Call coincidence_run() before. Returns 0, or -1: nothing was added up, or no time has passed. */
 int coincidence_share(const struct coincidence *c, double *share);
 
-/** How unlikely it is by chance that any process shares so little, or so much, of the time with the
- * others as @process does, by those shares of the others (Student's t); 1 of less than 4. */
-double coincidence_unlike(const double *share, unsigned processes, unsigned process);
+/** A process among the others. */
+struct coincidence_apart {
+	double share;	 /* of the time that it is with one of them, on average */
+	double others;	 /* that they are with each other */
+	double unlikely; /* that chance makes any process so far from all others (Student's t) */
+};
+
+/** Compare @process with the others, of 4 @processes at least. */
+struct coincidence_apart coincidence_apart(const double *share, unsigned processes,
+					   unsigned process);
 
 #endif

@@ -82,14 +82,20 @@ static struct singled component_process(const struct phase_components *c, unsign
 	return s;
 }
 
+/* Is it with the others less than half as long as these are with each other? */
+static bool is_apart(const struct coincidence_apart *a)
+{
+	return a->unlikely < UNLIKELY && 2 * a->share < a->others;
+}
+
 static void components_print(const struct phase *p, const struct phase_components *c,
 			     const char *figure, const char *text)
 {
 	for (unsigned i = 0; i < c->n; i++) {
 		double explained = c->total > 0 ? c->variance[i] / c->total : (double)NAN;
 		struct singled s = component_process(c, i, p->shape.processes);
-		double unlike = c->unlike ? c->unlike[s.process] : 0;
-		bool alone = p->shape.processes > 3 && s.part > ALONE * s.next && unlike < UNLIKELY;
+		bool alone = p->shape.processes > 3 && s.part > ALONE * s.next &&
+			     (!c->apart || is_apart(&c->apart[s.process]));
 
 		if (p->follow.common.json) {
 			json_print(json_pack("{s:s,s:i,s:o,s:o,s:i,s:o,s:b}", "figure", figure, "n",

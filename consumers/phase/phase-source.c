@@ -77,7 +77,7 @@ static int option_refuse(const char *name, unsigned ways_of, unsigned way, struc
 
 static int options_check(const struct common *c, unsigned way, struct error *e)
 {
-	for (unsigned i = 0; i < c->n_given; i++) {
+	for (unsigned i = 0; c->given[i]; i++) {
 		for (size_t k = 0; k < sizeof(limited) / sizeof(limited[0]); k++) {
 			if (strcmp(c->given[i], limited[k].name) == 0 &&
 			    !(limited[k].ways & 1u << way))

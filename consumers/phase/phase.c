@@ -201,9 +201,9 @@ static int components_make(struct phase *p, struct execution *x, struct error *e
 	rc = matrix_look(matrix, n, &p->states, e);
 	coincidence_run(&x->coincidence, x->block);
 	if (rc == 0 && coincidence_share(&x->coincidence, matrix) == 0) {
-		p->alike.unlike = memory_new(n, sizeof(*p->alike.unlike));
-		for (unsigned i = 0; i < n; i++)
-			p->alike.unlike[i] = coincidence_unlike(matrix, n, i);
+		p->alike.apart = memory_new(n, sizeof(*p->alike.apart));
+		for (unsigned i = 0; i < n && n > 3; i++)
+			p->alike.apart[i] = coincidence_apart(matrix, n, i);
 		rc = matrix_look(matrix, n, &p->alike, e);
 	}
 	free(matrix);
@@ -404,6 +404,6 @@ int phase_main(int argc, char **argv)
 	free(p.in_subset);
 	free(p.states.vectors);
 	free(p.alike.vectors);
-	free(p.alike.unlike);
+	free(p.alike.apart);
 	return code;
 }

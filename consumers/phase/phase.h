@@ -18,7 +18,7 @@ struct phase_components {
 	double variance[POINTS_COMPONENTS], total;
 	double *vectors; /* so many for each process; NULL: there are none */
 	unsigned n;
-	double *unlike; /* by process: by chance, that any is so alone; NULL: that is not known */
+	struct coincidence_apart *apart; /* by process; NULL: that is not known */
 };
 
 struct phase {

@@ -157,15 +157,6 @@ static int follow_end(struct follower *f, const char *name)
 	return EXIT_FINE;
 }
 
-/* Nothing more can be shown, as errno says. Returns the exit code. */
-static int follow_unread(const char *name)
-{
-	if (errno == 0 || errno == EPIPE)
-		return EXIT_FINE;
-	fprintf(stderr, "%s: standard output cannot be written: %s\n", name, strerror(errno));
-	return EXIT_BAD_NEWS;
-}
-
 int follow_run(struct follower *f, follow_take *take, void *arg)
 {
 	uint64_t seen = 0;
@@ -189,7 +180,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		errno = 0;
 		f->unread = fflush(stdout) != 0 || ferror(stdout);
 		if (f->unread)
-			return follow_unread(name);
+			return errno == 0 || errno == EPIPE ? EXIT_FINE : EXIT_BAD_NEWS;
 		toll_step(f->toll);
 		last = follow_is_last(f, seen);
 		rc = standing_take(&f->standing, name, &f->common, f->client, last);
