@@ -17,11 +17,13 @@ static const char about[] =
 	"  aa         the same without a loop\n"
 	"  simulated, iterate, windtunnel: the same of this program only\n"
 	"  budget     a consumer that pulls all newest tuples with --budget 0.5, 1, 2 and 5 %\n"
-	"             (--quick: 1 %) and the wind tunnel (small, medium; each run has\n"
-	"             --seconds) and hpcc: a twentieth of --rounds pairs of runs with it and\n"
-	"             without. held: the median is within the budget; waves/s: those that came;\n"
-	"             allowed: those that the budget allows in the end; said: what the\n"
-	"             consumer's own experiment measures. small, medium, hpcc: this program only\n"
+	"             (--quick: 1 %). Wind tunnel, small and medium: one run; after --seconds, in\n"
+	"             which the consumer finds its rate, a fifth of --rounds pairs of blocks of\n"
+	"             2 s, in one of which it looks (in the other it is stopped). hpcc: a\n"
+	"             twentieth of --rounds pairs of runs with it and without. held: the median\n"
+	"             is within the budget; waves/s: those that came; allowed: those that the\n"
+	"             budget allows in the end; said: what the consumer's own experiment\n"
+	"             measures. small, medium, hpcc: this program only\n"
 	"\n"
 	"All figures but rates are in percent.\n";
 

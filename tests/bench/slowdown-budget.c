@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Whether a consumer's budget is kept: runs of programs with it and without, in pairs. */
+/* Whether a consumer's budget is kept: the speed of programs with it and without, in pairs. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,27 +14,33 @@
 #include "tests/bench/figures.h"
 #include "tests/bench/slowdown.h"
 
-#define RANKS 4
-#define HOSTS 2	 /* of a cluster */
-#define PART  20 /* a pair of runs for so many rounds */
+#define RANKS	4
+#define HOSTS	2  /* of a cluster */
+#define PART	20 /* a pair of runs for so many rounds */
+#define BLOCKS	5  /* a pair of blocks within one run for so many */
+#define SECONDS 2  /* that a block counts, and one before that does not */
+#define SAYS_S	60 /* within which the program says something */
 
 #define HPCC_INPUT "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
-/* What the shell runs in the folder $0: $1 is evspace, $2 the build, $3 the run's name, $4 seconds.
- */
+/* What the shell runs in the folder $0: $1 is evspace, $2 the build, $3 the run's name. */
 static const struct program {
 	const char *name, *word, *command;
+	bool reports; /* how fast it is, each second: pairs are blocks of one run */
 } programs[] = {
 	{"windtunnel small", "small",
-	 "cd \"$0\" && exec \"$1\" run --run \"$3\" --no-summary -- mpirun -np 4 "
-	 "\"$2/tests/apps/windtunnel\" --check 2 --seconds \"$4\" >out"},
+	 "exec \"$1\" run --run \"$3\" --no-summary -- mpirun -np 4 "
+	 "\"$2/tests/apps/windtunnel\" --check 2 --seconds 1000000 --report",
+	 true},
 	{"windtunnel medium", "medium",
-	 "cd \"$0\" && exec \"$1\" run --run \"$3\" --no-summary -- mpirun -np 4 "
-	 "\"$2/tests/apps/windtunnel\" --size medium --check 1 --seconds \"$4\" >out"},
+	 "exec \"$1\" run --run \"$3\" --no-summary -- mpirun -np 4 "
+	 "\"$2/tests/apps/windtunnel\" --size medium --check 1 --seconds 1000000 --report",
+	 true},
 	{"hpcc", "hpcc",
 	 "cd \"$0\" && sed 's/^1000\\( .*Ns\\)/500\\1/' " HPCC_INPUT
 	 " >hpccinf.txt && rm -f hpccoutf.txt && exec \"$1\" run --run \"$3\" --no-summary -- "
-	 "mpirun -np 4 hpcc"},
+	 "mpirun -np 4 hpcc",
+	 false},
 };
 
 struct kept {
@@ -107,85 +114,180 @@ static void consumer_read(const struct kept *k)
 		fclose(log);
 }
 
-/* ---- runs ---- */
+/* ---- programs ---- */
 
-/* How fast the wind tunnel was, by its own words; 0: it says nothing. */
-static double steps_a_second(const struct kept *k)
+/* A run with a name of its own. */
+struct command {
+	char command[1024], dir[160], evspace[4096], build[4096], run[32], log[160];
+	char *argv[8];
+};
+
+static void command_init(struct command *c, struct kept *k)
 {
-	char path[160], text[1024] = "";
-	const char *at;
-	size_t n = 0;
-	FILE *out;
+	static char shell[] = "/bin/sh", option[] = "-c";
+	char *const argv[] = {shell,	  option,   c->command, c->dir,
+			      c->evspace, c->build, c->run,	NULL};
 
-	snprintf(path, sizeof(path), "%s/out", k->bed.dir);
-	out = fopen(path, "re");
-	if (out)
-		n = fread(text, 1, sizeof(text) - 1, out);
-	text[n] = '\0';
-	if (out)
-		fclose(out);
-	at = strstr(text, " steps, ");
-	return at ? strtod(at + strlen(" steps, "), NULL) : 0;
+	snprintf(c->command, sizeof(c->command), "%s", k->what->command);
+	snprintf(c->dir, sizeof(c->dir), "%s", k->bed.dir);
+	bench_built("evspace", c->evspace, sizeof(c->evspace));
+	built(c->build, sizeof(c->build));
+	snprintf(c->run, sizeof(c->run), "run%u", k->runs++);
+	snprintf(c->log, sizeof(c->log), "%s/program.log", k->bed.dir);
+	memcpy(c->argv, argv, sizeof(argv));
 }
 
 /* Run the program once. *@speed: in any one unit. */
 static int run_one(struct kept *k, bool watched, double *speed, struct error *e)
 {
-	char evspace[4096], build[4096], run[32], seconds[32], dir[sizeof(k->bed.dir)], log[160];
-	char command[1024];
-	char *argv[] = {(char[]){"/bin/sh"},
-			(char[]){"-c"},
-			command,
-			dir,
-			evspace,
-			build,
-			run,
-			seconds,
-			NULL};
+	struct command c;
 	pid_t consumer = 0;
 	double since;
-	int result = 0;
+	int result;
 
-	snprintf(run, sizeof(run), "run%u", k->runs++);
-	snprintf(seconds, sizeof(seconds), "%.0f", fmax(k->o->seconds, 1));
-	snprintf(log, sizeof(log), "%s/program.log", k->bed.dir);
-	snprintf(command, sizeof(command), "%s", k->what->command);
-	memcpy(dir, k->bed.dir, sizeof(dir));
-	bench_built("evspace", evspace, sizeof(evspace));
-	built(build, sizeof(build));
+	command_init(&c, k);
 	if (watched)
-		consumer = consumer_start(k, run, e);
+		consumer = consumer_start(k, c.run, e);
 	if (consumer < 0)
 		return -1;
 	since = bench_seconds();
-	result = bench_run(argv, log, e);
-	*speed = strcmp(k->what->word, "hpcc") == 0 ? 1 / (bench_seconds() - since)
-						    : steps_a_second(k);
+	result = bench_run(c.argv, c.log, e);
+	*speed = 1 / (bench_seconds() - since);
 	if (watched) {
 		bench_end(consumer, SIGINT);
 		consumer_read(k);
 	}
-	if (result == 0 && *speed <= 0)
-		return errorf(e, "it has not said how fast it was");
 	return result;
+}
+
+/* Whole runs with a consumer and without. */
+static int by_runs(struct kept *k, double *slowdown, struct error *e)
+{
+	double with = 1, alone = 1;
+
+	for (unsigned i = 0; i < k->s->rounds; i++) {
+		/* in turn first: what drifts goes into both */
+		if (run_one(k, i % 2 == 0, i % 2 == 0 ? &with : &alone, e) < 0 ||
+		    run_one(k, i % 2 == 1, i % 2 == 1 ? &with : &alone, e) < 0)
+			return -1;
+		slowdown[i] = 100 * (alone / with - 1);
+	}
+	return 0;
+}
+
+/* ---- blocks of one run ---- */
+
+/* A program that says each second how fast it was. */
+struct pace {
+	pid_t program;
+	FILE *log;
+	double steps_a_second;
+	double stopped; /* seconds that the consumer was */
+};
+
+static bool pace_says(void *arg)
+{
+	struct pace *p = arg;
+	char line[256];
+	long at = ftell(p->log);
+
+	while (fgets(line, sizeof(line), p->log)) {
+		p->steps_a_second = number_after(line, ", ");
+		if (strchr(line, '\n') && strncmp(line, "windtunnel: step ", 17) == 0 &&
+		    p->steps_a_second > 0)
+			return true;
+		if (!strchr(line, '\n'))
+			break;
+		at = ftell(p->log);
+	}
+	clearerr(p->log);
+	fseek(p->log, at, SEEK_SET);
+	return false;
+}
+
+/* The mean speed of the next seconds but the first, in which the last block ended. */
+static int pace_of_block(struct pace *p, double *speed, struct error *e)
+{
+	*speed = 0;
+	for (unsigned i = 0; i <= SECONDS; i++) {
+		if (bench_until(pace_says, p, SAYS_S, "a word of the program", e) < 0)
+			return -1;
+		*speed += i > 0 ? p->steps_a_second / SECONDS : 0;
+	}
+	return 0;
+}
+
+/* A consumer that is stopped asks for nothing: pairs of blocks, one with it and one without. */
+static int pace_pairs(struct kept *k, struct pace *p, pid_t consumer, double *slowdown,
+		      struct error *e)
+{
+	double speed[2];
+
+	for (unsigned i = 0; i < k->s->rounds; i++) {
+		bool first = random() % 2;
+
+		for (unsigned n = 0; n < 2; n++) {
+			bool looks = first == (n == 0);
+
+			double since = bench_seconds();
+
+			kill(consumer, looks ? SIGCONT : SIGSTOP);
+			if (pace_of_block(p, &speed[looks], e) < 0)
+				return -1;
+			p->stopped += looks ? 0 : bench_seconds() - since;
+		}
+		slowdown[i] = 100 * (speed[0] / speed[1] - 1);
+	}
+	return 0;
+}
+
+/* For --seconds the controller finds its rate, then the blocks. */
+static int by_blocks(struct kept *k, double *slowdown, struct error *e)
+{
+	struct pace p = {.program = 0};
+	struct command c;
+	pid_t consumer;
+	double since;
+	int result;
+
+	command_init(&c, k);
+	p.log = fopen(c.log, "we+");
+	if (!p.log)
+		return errorf(e, "%s: %s", c.log, strerror(errno));
+	result = consumer = consumer_start(k, c.run, e);
+	if (result >= 0)
+		result = p.program = bench_start(c.argv, c.log, e);
+	if (result >= 0)
+		result = bench_until(pace_says, &p, SAYS_S, "the program's start", e);
+	since = bench_seconds();
+	if (result >= 0)
+		result = bench_wait(k->o->seconds, e);
+	if (result >= 0)
+		result = pace_pairs(k, &p, consumer, slowdown, e);
+	if (consumer > 0) {
+		kill(consumer, SIGCONT);
+		bench_end(consumer, SIGINT);
+		since = bench_seconds() - since;
+		consumer_read(k);
+		k->s->rate_hz *= since / fmax(since - p.stopped, SECONDS);
+	}
+	if (p.program > 0)
+		bench_end(p.program, SIGTERM);
+	fclose(p.log);
+	return result < 0 ? -1 : 0;
 }
 
 static int budget_one(struct kept *k, struct error *e)
 {
-	unsigned n = k->o->rounds < 2 * PART ? 1 : k->o->rounds / PART;
+	unsigned part = k->what->reports ? BLOCKS : PART;
+	unsigned n = k->o->rounds < 2 * part ? 1 : k->o->rounds / part;
 	struct slowdown s = slowdown_of("budget", k->what->name, k->percent);
-	double *slowdown = memory_new(n, sizeof(*slowdown)), with = 1, alone = 1;
-	int result = 0;
+	double *slowdown = memory_new(n, sizeof(*slowdown));
+	int result;
 
 	k->s = &s;
 	s.rounds = n;
-	for (unsigned i = 0; i < n && result == 0; i++) {
-		/* in turn first: what drifts goes into both */
-		result = run_one(k, i % 2 == 0, i % 2 == 0 ? &with : &alone, e);
-		if (result == 0)
-			result = run_one(k, i % 2 == 1, i % 2 == 1 ? &with : &alone, e);
-		slowdown[i] = 100 * (alone / with - 1);
-	}
+	result = (k->what->reports ? by_blocks : by_runs)(k, slowdown, e);
 	if (result == 0) {
 		s.estimate = figures_median(slowdown, n);
 		figures_interval(slowdown, n, &s.low, &s.high);
