@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 #include "tree/link/link.h"
 #include "tree/link/link-hub.h"
 #include "tree/scope/classes.h"
@@ -18,6 +19,7 @@ struct orders {
 	struct event_base *base;
 	int wanted, answered;
 	const char *elsewhere;
+	uint64_t asked_ns;
 };
 
 static void say(struct link *link, struct orders *o, Evspace__Frame *frame)
@@ -328,7 +330,7 @@ static void window_ready(struct link *link, void *arg)
 	Evspace__Open open = EVSPACE__OPEN__INIT;
 	unsigned char id[16] = {5};
 
-	o->wanted = 2;
+	o->wanted = 4;
 	open.scope = 1;
 	open.id = (ProtobufCBinaryData){sizeof(id), id};
 	open.run = (char *)(uintptr_t)o->elsewhere;
@@ -353,7 +355,11 @@ static void window_frame(struct link *link, void *arg, const struct frame *frame
 		ask.only = &only;
 		ask.n_only = 1;
 		link_send(link, &WIRE_FRAME(ASK, ask, &ask), NULL);
+		o->asked_ns = clock_mono_ns();
 	}
+	if (frame->header->kind_case == EVSPACE__FRAME__KIND_ANSWER)
+		printf("wave %llu after %llu ms\n", (unsigned long long)frame->header->answer->wave,
+		       (unsigned long long)((clock_mono_ns() - o->asked_ns) / 1000000u));
 	orders_frame(link, arg, frame);
 }
 

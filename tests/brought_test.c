@@ -162,12 +162,48 @@ static void nor_does_it_take_all_that_is_held(void)
 	quota_leave(quota);
 }
 
+/* In how many waves of two views, and in how small parts, one holds it. */
+static void nor_in_other_views_of_the_consumer(void)
+{
+	const size_t much = 5 * (1u << 20) / sizeof(struct tuple);
+	struct quota *quota = quota_join("ann");
+	struct gather *first;
+	const char *why = NULL;
+
+	begin_case();
+	first = gather;
+	gather_quota_set(first, quota);
+	for (uint64_t wave = 1; wave <= GATHER_WINDOW; wave++) {
+		ask(wave, 60000);
+		why = brings(wave, 1, much);
+	}
+	CU_ASSERT(why && strstr(why, "hold 190 MiB for ann"));
+	gather = gather_new(base, INPUTS, &events, NULL);
+	gather_quota_set(gather, quota);
+	ask(1, 60000);
+	CU_ASSERT_PTR_NOT_NULL(brings(1, 2, much));
+	CU_ASSERT_EQUAL(displaced.times, 0);
+	for (uint64_t wave = 2; wave <= 9; wave++) {
+		ask(wave, 60000);
+		CU_ASSERT_PTR_NULL(brings(wave, 0, much / 5));
+	}
+	CU_ASSERT(displaced.times > 0);
+	CU_ASSERT_EQUAL(displaced.input, 1);
+	gather_free(first);
+	end_case();
+	/* all was given back */
+	CU_ASSERT_EQUAL(quota_take(quota, QUOTA_KIND / 2, &(struct error){""}), 0);
+	quota_give(quota, QUOTA_WAVES, QUOTA_KIND / 2);
+	quota_leave(quota);
+}
+
 int main(void)
 {
 	CU_TestInfo cases[] = {
 		{"who brings too much is left out, and the others are not",
 		 who_brings_most_is_left_out},
 		{"... nor do many waves of it shut out others", nor_does_it_take_all_that_is_held},
+		{"... nor those of other views", nor_in_other_views_of_the_consumer},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

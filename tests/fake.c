@@ -272,6 +272,8 @@ static void check_ask(const Evspace__Ask *ask)
 
 	if (ask->wave == 0 || ask->count == 0 || ask->count > 64 || ask->wave + ask->count > WAVES)
 		violate("an ask for impossible waves", ask->wave, ask->count);
+	if (fake.script->window && ask->count > fake.script->window)
+		violate("an ask for more waves than the map allows", ask->wave, ask->count);
 	if (ask->n_only == 0 && ask->have >= ask->wave)
 		violate("a wave that it has is asked for", ask->have, ask->wave);
 	if (ask->n_only == 0 && under_way > report->under_way_most)
@@ -323,6 +325,7 @@ static void opened(const Evspace__Open *open)
 	o.leaves = list;
 	o.reading = fake.script->latest ? READ_LATEST : READ_STREAM;
 	o.entry = (char *)(uintptr_t) "fake";
+	o.window = fake.script->window;
 	link_send(fake.link, &WIRE_FRAME(OPENED, opened, &o), NULL);
 }
 

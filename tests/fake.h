@@ -41,7 +41,8 @@ struct fake_script {
 	uint64_t waves;	   /* after so many nothing goes wrong and nothing is written any more */
 	unsigned again_ms; /* what is asked for again is late within less */
 	bool latest;
-	bool lone; /* there is only the first leaf */
+	bool lone;	 /* there is only the first leaf */
+	unsigned window; /* most waves under way that its map allows; 0: any */
 	/* Instead of opening, or answering: return true when that is done. */
 	bool (*open)(struct link *link, const Evspace__Open *open);
 	bool (*ask)(struct link *link, const Evspace__Ask *ask);

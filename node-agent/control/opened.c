@@ -87,8 +87,8 @@ static int held_add(struct opened *o, const Evspace__Ask *ask, struct error *e)
 	if (o->n_held == HELD_MAX) {
 		errno = EPROTO;
 		return errorf(e,
-			      "%u asks wait already, for another tree or for this consumer's share "
-			      "of the map's budget",
+			      "%u asks wait already, for another tree, for waves under way, or for "
+			      "this consumer's share of the map's budget",
 			      HELD_MAX);
 	}
 	held.ask = (Evspace__Ask *)wire_copy_counted(&ask->base, &bytes);
@@ -101,9 +101,17 @@ static int held_add(struct opened *o, const Evspace__Ask *ask, struct error *e)
 	return 0;
 }
 
+/* A consumer may ask for more than its window: it had a larger one by the map before. */
+static uint32_t opened_room(const struct opened *o, uint32_t waves)
+{
+	const uint32_t room = scope_room(o->scope);
+
+	return room < waves ? room : waves;
+}
+
 int opened_ask(struct opened *o, const Evspace__Ask *ask, uint32_t waves, struct error *e)
 {
-	if (!o->switching && o->n_held == 0 && ask->count <= waves)
+	if (!o->switching && o->n_held == 0 && ask->count <= opened_room(o, waves))
 		return scope_ask(o->scope, ask, e);
 	if (held_add(o, ask, e) < 0)
 		return -1;
@@ -113,7 +121,8 @@ int opened_ask(struct opened *o, const Evspace__Ask *ask, uint32_t waves, struct
 
 uint32_t opened_release(struct opened *o, uint32_t waves)
 {
-	uint32_t left = waves;
+	const uint32_t room = opened_room(o, waves);
+	uint32_t left = room;
 	struct error e;
 
 	while (o->n_held && !o->switching && left > 0) {
@@ -129,7 +138,7 @@ uint32_t opened_release(struct opened *o, uint32_t waves)
 		if (ask->count == 0)
 			held_drop(o);
 	}
-	return waves - left;
+	return room - left;
 }
 
 double opened_spent(struct opened *o, uint64_t *waves)

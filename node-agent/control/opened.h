@@ -66,11 +66,12 @@ bool opened_is_old(const struct opened *o);
 /** Close its trees and free it; the caller has removed it from all lists. */
 void opened_free(struct opened *o, bool keep);
 
-/** Pass an ask on, or hold what of it is more than @waves, or comes while trees are switched or
- * after one that is held. Returns 0, or -1 with errno and @e. */
+/** Pass an ask on, or hold what of it is more than @waves or than the map's `window`, or comes
+ * while trees are switched or after one that is held. Returns 0, or -1 with errno and @e. */
 int opened_ask(struct opened *o, const Evspace__Ask *ask, uint32_t waves, struct error *e);
 
-/** Pass on up to @waves of what is held, unless trees are switched now. Returns how many. */
+/** Pass on up to @waves of what is held, as the map's `window` has room, unless trees are switched
+ * now. Returns how many. */
 uint32_t opened_release(struct opened *o, uint32_t waves);
 
 /** What was spent on it since the last call, and for how many @waves: see scope_spent(). */

@@ -14,9 +14,10 @@
 #include "tree/link/link.h"
 #include "tree/scope/ask.h"
 
-/* How long waits are, in s: to look again at waves whose cost is not known yet, and as the map or
- * other consumers may change. */
+/* How long waits are, in s: to look again at waves whose cost is not known yet, for others to end,
+ * of which the map allows no more, and as the map or other consumers may change. */
 #define WAIT_LEAST 0.002
+#define WAIT_ENDED 0.02
 #define WAIT_MOST  1.0
 
 /* How many shares may stay for what they owe. */
@@ -174,8 +175,8 @@ static void share_release(struct share *s)
 		held += o->n_held > 0 && !o->switching;
 	if (!held)
 		return;
-	(void)share_room(s, &under_way);
-	seconds = fmin(fmax(bucket_wait(&s->bucket, under_way), WAIT_LEAST), WAIT_MOST);
+	seconds = share_room(s, &under_way) > 0 ? WAIT_ENDED : WAIT_LEAST;
+	seconds = fmin(fmax(bucket_wait(&s->bucket, under_way), seconds), WAIT_MOST);
 	wait = (struct timeval){(time_t)seconds, (suseconds_t)(fmod(seconds, 1) * 1e6)};
 	evtimer_add(s->timer, &wait);
 }

@@ -25,6 +25,7 @@
 #define FAR_MORE 4
 
 struct gather {
+	LIST_ENTRY(gather) entry; /* of all */
 	size_t inputs;
 	const struct gather_events *events;
 	void *arg;
@@ -35,6 +36,9 @@ struct gather {
 	uint8_t *waiting; /* SLOTS x inputs, for the waves' `waiting` */
 	struct wave slots[SLOTS];
 };
+
+/* All of this process: a consumer may have several. */
+static LIST_HEAD(, gather) gathers = LIST_HEAD_INITIALIZER(gathers);
 
 static void gather_expire(evutil_socket_t fd, short what, void *arg);
 
@@ -56,6 +60,7 @@ struct gather *gather_new(struct event_base *base, size_t inputs,
 		batch_init(&g->slots[i].batch);
 		g->slots[i].waiting = &g->waiting[i * inputs];
 	}
+	LIST_INSERT_HEAD(&gathers, g, entry);
 	return g;
 }
 
@@ -81,6 +86,7 @@ void gather_free(struct gather *g)
 {
 	if (!g)
 		return;
+	LIST_REMOVE(g, entry);
 	event_free(g->timer);
 	for (size_t i = 0; i < SLOTS; i++) {
 		held_clear(g, &g->slots[i]);
@@ -262,35 +268,50 @@ static int wave_room(struct gather *g, struct wave *w, size_t bytes, struct erro
 	return 0;
 }
 
-/* The largest part by far, of waves that have not begun to end: NULL: there is none. */
-static struct brought *far_more(struct gather *g, size_t bytes, struct wave **of)
-{
-	struct brought *most = NULL;
+/* What a gather holds of an input. */
+struct held_part {
+	struct gather *gather;
+	struct wave *wave;
+	struct brought *part; /* NULL: none */
+};
 
+/* The largest part that a gather holds, of waves that have not begun to end, if it is larger than
+ * @most. */
+static void held_most(struct gather *g, struct held_part *most)
+{
 	for (size_t i = 0; i < SLOTS; i++) {
 		struct wave *w = &g->slots[i];
 		struct brought *b = w->busy && !w->ending ? brought_most(&w->brought) : NULL;
 
-		if (!b || b->plain / FAR_MORE < bytes || (most && most->plain >= b->plain))
-			continue;
-		most = b;
-		*of = w;
+		if (b && (!most->part || b->plain > most->part->plain))
+			*most = (struct held_part){g, w, b};
 	}
-	return most;
 }
 
-/* The same among all waves of the consumer that wait here. */
-static int quota_room(struct gather *g, size_t bytes, struct error *e)
+/* Make room among all waves of the consumer that wait here, in whichever view. */
+static int quota_room(const struct gather *g, size_t bytes, struct error *e)
 {
-	while (g->quota && quota_take(g->quota, bytes, e) < 0) {
-		struct wave *of;
-		struct brought *most = far_more(g, bytes, &of);
+	struct gather *other;
 
-		if (!most)
+	while (g->quota && quota_take(g->quota, bytes, e) < 0) {
+		struct held_part most = {.part = NULL};
+
+		LIST_FOREACH (other, &gathers, entry) {
+			if (other->quota == g->quota)
+				held_most(other, &most);
+		}
+		if (!most.part || most.part->plain / FAR_MORE < bytes)
 			return -1;
-		displace(g, of, most, e->text);
+		displace(most.gather, most.wave, most.part, e->text);
 	}
 	return 0;
+}
+
+/* Is it to be remembered? Where there is no room for all in a wave, at least one of them is as
+ * large as the first; of what a consumer has in all, the second. */
+static bool is_much(const struct gather *g, size_t bytes)
+{
+	return bytes >= GATHER_PLAIN_MOST / (g->inputs + 1) || bytes >= QUOTA_LITTLE;
 }
 
 int gather_bring(struct gather *g, struct wave *w, size_t input, unsigned leaves,
@@ -303,8 +324,7 @@ int gather_bring(struct gather *g, struct wave *w, size_t input, unsigned leaves
 		return -1;
 	/* the buffer has the frame's header, too, which may be far larger than its body */
 	batch_unpin(body);
-	/* where there is no room for all, at least one of them is as large as this */
-	if (bytes >= GATHER_PLAIN_MOST / (g->inputs + 1))
+	if (is_much(g, bytes))
 		brought_note(&w->brought, &(struct brought){.input = input,
 							    .at = w->batch.n,
 							    .n = body->n,

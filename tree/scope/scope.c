@@ -142,25 +142,20 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 
 /* ---- asks ---- */
 
-/* Waves that are asked for again, of some leaves, are under way as others are. */
-static int scope_window(const struct scope *s, const Evspace__Ask *ask, struct error *e)
+uint32_t scope_room(const struct scope *s)
 {
-	uint32_t most = s->open->window;
+	const uint32_t most = s->open->window, under_way = scope_awaits(s);
 
-	if (!most || trunk_awaits(s->trunk, &s->asker) + ask->count <= most)
-		return 0;
-	errno = EPROTO;
-	return errorf(e,
-		      "more than %u wave%s under way, which the map lets views of one's own have "
-		      "(`window at most %u` in application.map)",
-		      most, most == 1 ? "" : "s", most);
+	if (!most)
+		return UINT32_MAX;
+	return under_way < most ? most - under_way : 0;
 }
 
 int scope_ask(struct scope *s, const Evspace__Ask *asked, struct error *e)
 {
 	Evspace__Ask limited = *asked, *ask = &limited;
 
-	if (ask_check(asked, e) < 0 || scope_window(s, asked, e) < 0)
+	if (ask_check(asked, e) < 0)
 		return -1;
 	limited.deadline_ms = ask_deadline(asked);
 	s->asker.urgency = urgency_asked(asked->urgency);

@@ -88,6 +88,10 @@ double scope_spent(const struct scope *scope);
 /** How many waves it waits for. */
 unsigned scope_awaits(const struct scope *scope);
 
+/** How many more may be under way by the map's `window`, whether asked for the first time or again:
+ * it is up to the caller to have others wait. */
+uint32_t scope_room(const struct scope *scope);
+
 /** Tell with the next answer which @part of a @total is its, of the program's time; 0: any. */
 void scope_share(struct scope *scope, double total, double part);
 
