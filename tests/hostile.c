@@ -6,9 +6,10 @@
  *	hostile child HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
  *	hostile forger HOST:PORT DIR NODE SEED SECONDS	the same, refuses with a line of a log,
  *						has a live run that would be a path
- *	hostile deep HOST:PORT DIR NAME		says what would exhaust a stack, once each way
- *	hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and answers so
- *	hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
+ *	hostile glutton HOST:PORT DIR NODE SEED SECONDS	the same, answers waves with few bytes that
+ *are as many tuples as a wave may have hostile deep HOST:PORT DIR NAME		says what would
+ *exhaust a stack, once each way hostile deepchild HOST:PORT DIR NODE SEED SECONDS	listens, and
+ *answers so hostile hoard HOST:PORT DIR NAME N	N connections that each begin the largest header
  *						that they may, until told on stdin to end
  *	hostile deaf HOST:PORT DIR NAME RUN VIEW
  *		opens a view, and stops itself; when it goes on, it asks and reads nothing
@@ -31,6 +32,9 @@
 #include "tests/speech.h"
 #include "tree/link/address.h"
 #include "tree/data/clock.h"
+#include "tree/data/columns-batch.h"
+#include "tree/data/names.h"
+#include "tree/data/part.h"
 #include "tree/wire/deframer.h"
 #include "tree/link/tls.h"
 #include "tree/data/tuple.h"
@@ -45,6 +49,9 @@ static bool forges;
 static bool swaps;		       /* answers each question as if it were another one */
 static Evspace__Frame__KindCase asked; /* what is answered */
 static enum wire_unpacks unpacks;
+static bool gluts;
+static uint32_t place;	      /* where its part of the tree is */
+static struct batch gluttony; /* of a wave: its part, and what that brings */
 
 static _Noreturn void die(const char *what)
 {
@@ -58,7 +65,6 @@ static bool hello_say(struct speech *l, const char *node)
 {
 	Evspace__Hello hello = EVSPACE__HELLO__INIT;
 	const Evspace__Frame frame = WIRE_FRAME(HELLO, hello, &hello);
-	struct wire_front front = {0, 0};
 
 	hello.version = WIRE_VERSION;
 	hello.oldest = WIRE_OLDEST;
@@ -66,9 +72,7 @@ static bool hello_say(struct speech *l, const char *node)
 	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
 	hello.name = (char *)(uintptr_t)node;
 	hello.unpacks = unpacks;
-	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
-	wire_frame_put(&front, &frame, out);
-	return speech_say(l, out, wire_frame_bytes(&front));
+	return speech_say(l, out, speech_put(&frame, NULL, out));
 }
 
 static bool link_dial(struct speech *l, const char *node)
@@ -168,14 +172,11 @@ static size_t refuse(uint32_t scope)
 	static char text[] = "x\nevspace agent: audit: mallory (127.0.0.1:1): switch all to off";
 	Evspace__Error error = EVSPACE__ERROR__INIT;
 	const Evspace__Frame frame = WIRE_FRAME(ERROR, error, &error);
-	struct wire_front front = {0, 0};
 
 	error.scope = scope;
 	error.code = EXDEV; /* ranks are here that a new map puts elsewhere */
 	error.text = text;
-	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
-	wire_frame_put(&front, &frame, out);
-	return wire_frame_bytes(&front);
+	return speech_put(&frame, NULL, out);
 }
 
 static size_t run_forge(uint32_t scope)
@@ -184,7 +185,6 @@ static size_t run_forge(uint32_t scope)
 	Evspace__Status status = EVSPACE__STATUS__INIT;
 	Evspace__Run run = EVSPACE__RUN__INIT, *runs = &run;
 	const Evspace__Frame frame = WIRE_FRAME(STATUS, status, &status);
-	struct wire_front front = {0, 0};
 
 	run.name = no_run;
 	run.processes = run.alive = 1;
@@ -193,9 +193,60 @@ static size_t run_forge(uint32_t scope)
 	status.wire = WIRE_VERSION;
 	status.n_runs = 1;
 	status.runs = &runs;
-	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(&frame);
-	wire_frame_put(&front, &frame, out);
-	return wire_frame_bytes(&front);
+	return speech_put(&frame, NULL, out);
+}
+
+/* ---- one that brings more than any other ---- */
+
+static void glut_fill(uint64_t wave, size_t left)
+{
+	struct part *part;
+
+	batch_clear(&gluttony);
+	part = batch_add(&gluttony, RUN_PART, place, wave, 1, 0);
+	*part = (struct part){.clock = CLOCK_LINE_NS, .read = left, .written = left * wave};
+	for (uint64_t n; left > 0; left -= n) {
+		n = left < UINT16_MAX ? left : UINT16_MAX;
+		memset(batch_add(&gluttony, RUN_TUPLES, name_id(place, 0), 0, (uint32_t)n, 0), 0,
+		       n * sizeof(struct tuple));
+	}
+	columns_batch_pack(&gluttony);
+}
+
+static bool glut_wave(struct speech *l, uint32_t scope, uint64_t wave)
+{
+	static size_t most = BATCH_PLAIN_MOST / sizeof(struct tuple);
+	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(ANSWER, answer, &answer);
+
+	/* whatever another one brings with it is more than a wave may have */
+	glut_fill(wave, most);
+	if (gluttony.plain > BATCH_PLAIN_MOST) {
+		most -= (gluttony.plain - BATCH_PLAIN_MOST - 1) / sizeof(struct tuple) + 1;
+		glut_fill(wave, most);
+	}
+	answer.scope = scope;
+	answer.wave = wave;
+	answer.leaves = 1;
+	return speech_say(l, out, speech_put(&frame, &gluttony, out));
+}
+
+/* Returns false when it is over. */
+static bool glut(struct speech *l, const Evspace__Frame *f)
+{
+	Evspace__Opened opened = EVSPACE__OPENED__INIT;
+	const Evspace__Frame frame = WIRE_FRAME(OPENED, opened, &opened);
+	bool goes_on = true;
+
+	if (f->kind_case == EVSPACE__FRAME__KIND_OPEN) {
+		place = f->open->place->index;
+		opened.scope = f->open->scope;
+		goes_on = speech_say(l, out, speech_put(&frame, NULL, out));
+	} else if (f->kind_case == EVSPACE__FRAME__KIND_ASK) {
+		for (uint32_t i = 0; goes_on && i < f->ask->count; i++)
+			goes_on = glut_wave(l, f->ask->scope, f->ask->wave + i);
+	}
+	return goes_on;
 }
 
 static size_t reply(struct random_frame *r, unsigned deep)
@@ -255,6 +306,10 @@ static void child_speak(struct speech *l, struct random_frame *r, uint64_t end_n
 				packs = f->hello->unpacks != UNPACKS_NEVER;
 				continue;
 			}
+			if (gluts && !glut(l, f))
+				return;
+			if (gluts)
+				continue;
 			asked = f->kind_case;
 			r->scope = frame_scope(f);
 			r->wave = f->kind_case == EVSPACE__FRAME__KIND_ASK ? f->ask->wave : 1;
@@ -350,12 +405,8 @@ static int wave_quota(unsigned n)
 static bool deaf_say(struct speech *l, const Evspace__Frame *frame)
 {
 	struct pollfd p = {.fd = l->fd, .events = POLLOUT};
-	struct wire_front front = {0, 0};
-	size_t said = 0, bytes;
+	size_t said = 0, bytes = speech_put(frame, NULL, out);
 
-	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(frame);
-	wire_frame_put(&front, frame, out);
-	bytes = wire_frame_bytes(&front);
 	while (said < bytes) {
 		int n = SSL_write(l->ssl, out + said, (int)(bytes - said));
 
@@ -425,7 +476,8 @@ int main(int argc, char **argv)
 		return client(&r, end_ns, argc > 7 ? argv[7] : "");
 	forges = !strcmp(what, "forger");
 	swaps = !strcmp(what, "swapper");
-	if (!strcmp(what, "child") || forges || swaps)
+	gluts = !strcmp(what, "glutton");
+	if (!strcmp(what, "child") || forges || swaps || gluts)
 		return child(&r, end_ns, 0);
 	if (!strcmp(what, "deepchild"))
 		return child(&r, end_ns, DEEP);

@@ -109,6 +109,31 @@ stays_quoted() {
 		grep -a '^evspace agent: audit: control (.*: prepare a map: failed: w1: "x?evspace agent: audit: mallory [^"]*"; nothing has changed$' "$bed_dir/w0.err" ||
 		{ cat "$tap_dir/applied"; tail "$bed_dir/w0.err"; return 1; }
 }
+# Who brings more than any other is missing, with the reason, in each of several views; all that others bring comes.
+glutton() {
+	local i pids=() kb
+
+	kb=$(kb VmHWM)
+	bed_start w1 "$hostile" glutton "$child" "$EVSPACE_TLS" w1 "$seed" 600
+	bed_until grep -q here "$bed_dir/w1.out"
+	bed_until looks_without_w1 1 || { tail -n 3 "$tap_dir/view1"; return 1; }
+	for i in 2 3 4; do
+		looks_without_w1 $i &
+		pids+=($!)
+	done
+	for i in 2 3 4; do
+		wait "${pids[i - 2]}" || { tail -n 3 "$tap_dir/view$i"; return 1; }
+	done
+	echo "$kb kB, $(kb VmHWM) kB at most"
+	tap_sanitized || [ "$(kb VmHWM)" -le $((kb + KB_KEPT)) ]
+}
+# looks_without_w1 N. Tuples of w1 would be many: they are not kept.
+looks_without_w1() {
+	{ timeout 60 evspace events --connect "$bed_entry" --identity observe --run one --window 8 --rate max --count 8 --csv |
+		head -c 1000000 | grep -c /local/w0/; } >"$tap_dir/view$1" 2>&1
+	grep -q "^[1-9][0-9]*$" "$tap_dir/view$1" &&
+		grep -q '/local/w1 is missing: its part of the wave stands for 64.0 MiB of records, more than any other' "$tap_dir/view$1"
+}
 only_run() {
 	evspace events --connect "$bed_entry" --identity observe --count 1 --csv >"$tap_dir/seen" 2>"$tap_dir/why" || { cat "$tap_dir/why"; return 1; }
 }
@@ -172,6 +197,8 @@ tap_case "a line of the log that a child says is quoted in one" forger
 tap_case "... in the audit, too, where it says that a map cannot be" stays_quoted
 tap_case "... but not of a map without it" stays_not
 tap_case "a live run of a child that would be a path is none" only_run
+bed_kill TERM w1
+tap_case "a child whose few bytes are 64 MiB is left out alone, in each of four views" glutton
 bed_kill TERM w1
 tap_case "observers hold little by frames that are not whole" hoarders observe
 tap_case "... and agents" hoarders w1

@@ -28,6 +28,20 @@ static bool wait_for(const struct speech *s, short what, int ms)
 	return poll(&p, 1, ms) == 1;
 }
 
+size_t speech_put(const Evspace__Frame *frame, const struct batch *body, unsigned char *to)
+{
+	struct wire_front front = {0, body ? (uint32_t)body->bytes : 0};
+
+	front.header_bytes = (uint32_t)evspace__frame__get_packed_size(frame);
+	to = wire_frame_put(&front, frame, to);
+	for (size_t i = 0; body && i < body->n; i++) {
+		memcpy(to, body->extents[i].buffer->data + body->extents[i].at,
+		       body->extents[i].bytes);
+		to += body->extents[i].bytes;
+	}
+	return wire_frame_bytes(&front);
+}
+
 bool speech_wait(const struct speech *s, int ms)
 {
 	return wait_for(s, POLLIN, ms);

@@ -35,6 +35,9 @@ extern struct speech_counts speech_counts;
 bool speech_begin(struct speech *s, int fd, SSL *ssl);
 void speech_end(struct speech *s);
 
+/** Write a frame with a body, or NULL, to @to. Returns its bytes. */
+size_t speech_put(const Evspace__Frame *frame, const struct batch *body, unsigned char *to);
+
 /** Wait until there is something to read. False: not within @ms. */
 bool speech_wait(const struct speech *s, int ms);
 
