@@ -28,7 +28,7 @@ struct tellers_process {
 struct tellers {
 	struct arena *memory;
 	struct teller *list;
-	size_t n;
+	size_t n, untold; /* those that contradict somebody, which nobody was told */
 	struct tellers_process *processes;
 };
 
@@ -127,12 +127,18 @@ static void note(struct tellers *t, uint32_t a, uint32_t b, uint32_t comm)
 		return;
 	t->list[a].other = b;
 	t->list[a].comm = comm;
+	t->untold += a != TELLER_SELF;
 }
 
 void tellers_contradict(struct tellers *t, uint32_t a, uint32_t b, uint32_t comm)
 {
 	note(t, a, b, comm);
 	note(t, b, a, comm);
+}
+
+bool tellers_contradict_anew(const struct tellers *t)
+{
+	return t->untold > 0;
 }
 
 const char *tellers_contradicted(struct tellers *t, uint32_t teller, uint32_t *comm)
@@ -142,6 +148,7 @@ const char *tellers_contradicted(struct tellers *t, uint32_t teller, uint32_t *c
 	if (it->other == TELLER_NOBODY || it->told)
 		return NULL;
 	it->told = true;
+	t->untold -= teller != TELLER_SELF;
 	*comm = it->comm;
 	return t->list[it->other].node;
 }

@@ -43,6 +43,9 @@ bool tellers_owns(const struct tellers *tellers, uint32_t teller);
 /** @a and @b contradict each other about communicator @comm. Notes the first case of each. */
 void tellers_contradict(struct tellers *tellers, uint32_t a, uint32_t b, uint32_t comm);
 
+/** Is there anything that tellers_contradicted() has not returned yet? */
+bool tellers_contradict_anew(const struct tellers *tellers);
+
 /** The node that @teller first contradicted, and *@comm about which: once, then NULL, as without
  * one. Valid as long as @tellers. */
 const char *tellers_contradicted(struct tellers *tellers, uint32_t teller, uint32_t *comm);

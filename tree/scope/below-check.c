@@ -186,7 +186,7 @@ int below_check(const struct below *below, struct below_spoken *s, const struct 
 	s->below = below;
 	s->answer = answer;
 	if (first) {
-		s->of = memory_new(below->n + 1, sizeof(bool));
+		s->of = below->n <= sizeof(s->few) ? s->few : memory_new(below->n, sizeof(bool));
 		result = missing_check(s, e);
 	}
 	if (result == 0)
@@ -198,6 +198,7 @@ int below_check(const struct below *below, struct below_spoken *s, const struct 
 
 void below_spoken_fini(struct below_spoken *s)
 {
-	free(s->of);
+	if (s->of != s->few)
+		free(s->of);
 	*s = (struct below_spoken){0};
 }

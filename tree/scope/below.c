@@ -309,8 +309,8 @@ static int hearsay_judge(const struct hearsay *said, const struct hearsay *was, 
 	return 1;
 }
 
-int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
-		  const Evspace__Answer *answer, struct names *names, struct error *e)
+static int hearsay_take(struct hearsay *said, const struct hearsay_child *child,
+			const Evspace__Answer *answer, struct names *names, struct error *e)
 {
 	struct names_use was = names_use(names), now;
 	uint32_t teller = tellers_number(names_tellers(names), child->node);
@@ -338,4 +338,14 @@ int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
 	said->left_out += talk.left_out;
 	said->slow |= talk.slow;
 	return hearsay_judge(said, &before, teller, names, e);
+}
+
+/* Most answers announce nothing. */
+int hearsay_learn(struct hearsay *said, const struct hearsay_child *child,
+		  const Evspace__Answer *answer, struct names *names, struct error *e)
+{
+	if (answer->n_names == 0 && answer->n_comms == 0 &&
+	    !tellers_contradict_anew(names_tellers(names)))
+		return 0;
+	return hearsay_take(said, child, answer, names, e);
 }

@@ -55,6 +55,7 @@ struct below_spoken {
 	const struct below *below;
 	const Evspace__Answer *answer;
 	bool *of;	 /* by leaf: it was spoken for; NULL: nothing was checked */
+	bool few[64];	 /* where that is, of few leaves */
 	uint32_t leaves; /* leaves with a part */
 	size_t parts;	 /* since the last mark */
 	uint32_t good;	 /* index of the last place + 1: runs come place by place */

@@ -27,6 +27,7 @@ struct hop {
 	uint64_t owes;		    /* answers that it owes on the present connection */
 	enum urgency said;	    /* the child's class; URGENCY_UNSAID: it has not said */
 	struct below_spoken spoken; /* of the answer that is checked */
+	struct batch body;	    /* of that one, for the time of a call */
 	struct hearsay heard;
 	struct error refused;
 	uint64_t refused_ns;  /* since when it has refused; 0: it has not */

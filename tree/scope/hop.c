@@ -260,8 +260,10 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 		w = gather_waiting(g, a->wave, true, hop->input, hop->way);
 	/* Too late: its leaves are already reported as missing, and keep their ranges until they
 	 * are asked again. */
-	if (!w)
+	if (!w) {
+		batch_clear(body);
 		return;
+	}
 	/* it is unknown which ask this answers, but not an earlier one */
 	child_clock_hear(child_clock(&hop->user),
 			 &(struct clock_probe){sure ? w->asked_ns : hop->up_ns, a->clock_ns,
@@ -274,6 +276,8 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 		wave_add(w, a);
 	else
 		hop_displaced(hop, w, e.text);
+	batch_clear(body);
+	/* it may end the scope, and this with it */
 	gather_answered(g, w, hop->input);
 }
 
@@ -311,21 +315,22 @@ static int hop_answer_check(struct hop *hop, const Evspace__Answer *a, const str
 static void hop_answer(struct hop *hop, const struct frame *frame)
 {
 	const Evspace__Answer *a = frame->header->answer;
-	struct batch body;
 	struct error e;
 	int result;
 
-	batch_init(&body);
 	if (frame->bytes)
-		batch_append_columns(&body, frame->buffer, frame->at, frame->bytes, frame->plain);
-	result = hop_answer_check(hop, a, &body, &e);
-	if (result == 0)
-		hop_take(hop, frame, &body);
-	else if (result > 0)
+		batch_append_columns(&hop->body, frame->buffer, frame->at, frame->bytes,
+				     frame->plain);
+	result = hop_answer_check(hop, a, &hop->body, &e);
+	if (result == 0) {
+		hop_take(hop, frame, &hop->body);
+		return;
+	}
+	batch_clear(&hop->body);
+	if (result > 0)
 		link_frame_again(child_link(&hop->user));
 	else
 		hop_shut(hop, EPROTO, &e, child_say);
-	batch_fini(&body);
 }
 
 static void hop_opened(struct hop *hop, const Evspace__Opened *o)
@@ -398,6 +403,7 @@ void hop_free(struct hop *hop, bool keep)
 	unready_clear(&hop->unready);
 	free(hop->asked_ns);
 	below_spoken_fini(&hop->spoken);
+	batch_fini(&hop->body);
 	below_fini(&hop->below);
 	free(hop);
 }

@@ -4,12 +4,14 @@
 #include "tree/wire/flat.h"
 
 #include <endian.h>
+#include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of a field is at most this, so that its tag is one byte. */
+/* The number of a field, and of a kind of frame, is at most this, so that its tag is one byte. */
 #define FIELDS 15u
 /* Bytes of a number at most, and of tag and length before a message. */
 #define VARINT 10u
@@ -22,85 +24,157 @@ _Static_assert(FRONT + FIELDS * (1 + VARINT) <= FLAT_BYTES, "a flat header has r
 /* As protobuf calls how a field is packed. */
 enum wire_type { WIRE_VARINT, WIRE_64, WIRE_BYTES, WIRE_32 = 5 };
 
-/* Of each type of number how it is packed, and the bytes that it has in a message; else none. */
-static const struct packing {
-	uint8_t how, bytes;
-} packings[] = {
-	[PROTOBUF_C_TYPE_UINT32] = {WIRE_VARINT, 4}, [PROTOBUF_C_TYPE_SINT32] = {WIRE_VARINT, 4},
-	[PROTOBUF_C_TYPE_BOOL] = {WIRE_VARINT, 4},   [PROTOBUF_C_TYPE_UINT64] = {WIRE_VARINT, 8},
-	[PROTOBUF_C_TYPE_FIXED32] = {WIRE_32, 4},    [PROTOBUF_C_TYPE_FIXED64] = {WIRE_64, 8},
-	[PROTOBUF_C_TYPE_MESSAGE] = {WIRE_BYTES, 0},
+/* What a field is in a message: a number, or what must not be there. */
+enum form { FORM_NONE, FORM_NARROW, FORM_WIDE, FORM_SIGNED, FORM_TRUTH, FORM_LIST, FORM_MESSAGE };
+
+/* All that is to be known of a field: protobuf-c's tables have a cache line or two for each. */
+struct flat_field {
+	uint16_t at; /* in the message; of a list, of its length */
+	uint8_t form, tag;
 };
 
-/* Is it one number? */
-static inline bool is_number(const ProtobufCFieldDescriptor *field)
+/* By number. */
+static struct flat_kind {
+	const ProtobufCMessageDescriptor *type; /* NULL: it has other fields, and is never flat */
+	size_t at;				/* in the frame */
+	struct flat_field fields[FIELDS + 1];
+} kinds[FIELDS + 1];
+
+/* ---- tables ---- */
+
+static const struct {
+	uint8_t form, how;
+} numbers[] = {
+	[PROTOBUF_C_TYPE_UINT32] = {FORM_NARROW, WIRE_VARINT},
+	[PROTOBUF_C_TYPE_SINT32] = {FORM_SIGNED, WIRE_VARINT},
+	[PROTOBUF_C_TYPE_BOOL] = {FORM_TRUTH, WIRE_VARINT},
+	[PROTOBUF_C_TYPE_UINT64] = {FORM_WIDE, WIRE_VARINT},
+	[PROTOBUF_C_TYPE_FIXED32] = {FORM_NARROW, WIRE_32},
+	[PROTOBUF_C_TYPE_FIXED64] = {FORM_WIDE, WIRE_64},
+	[PROTOBUF_C_TYPE_MESSAGE] = {FORM_NONE, WIRE_BYTES},
+};
+
+/* Returns false for what cannot be in a flat message. */
+static bool field_make(struct flat_field *to, const ProtobufCFieldDescriptor *from)
 {
-	return field->label == PROTOBUF_C_LABEL_NONE && !field->flags && field->id <= FIELDS &&
-	       packings[field->type].bytes > 0;
+	*to = (struct flat_field){(uint16_t)from->offset, FORM_NONE, 0};
+	if (from->label == PROTOBUF_C_LABEL_REPEATED) {
+		to->at = (uint16_t)from->quantifier_offset;
+		to->form = FORM_LIST;
+	} else if (from->type == PROTOBUF_C_TYPE_MESSAGE) {
+		to->form = FORM_MESSAGE;
+	} else if (from->label == PROTOBUF_C_LABEL_NONE && !from->flags) {
+		to->form = numbers[from->type].form;
+		to->tag = (uint8_t)(from->id << 3 | numbers[from->type].how);
+	}
+	return to->form != FORM_NONE;
+}
+
+static void kinds_make(void)
+{
+	const ProtobufCMessageDescriptor *frame = &evspace__frame__descriptor;
+
+	for (unsigned i = 0; i < frame->n_fields; i++) {
+		const ProtobufCFieldDescriptor *field = &frame->fields[i];
+		const ProtobufCMessageDescriptor *type = field->descriptor;
+		struct flat_kind *kind = &kinds[field->id <= FIELDS ? field->id : 0];
+		bool flat = field->id <= FIELDS && type->sizeof_message <= UINT16_MAX;
+
+		for (unsigned k = 0; flat && k < type->n_fields; k++)
+			flat = type->fields[k].id <= FIELDS &&
+			       field_make(&kind->fields[type->fields[k].id], &type->fields[k]);
+		kind->at = field->offset;
+		kind->type = flat ? type : NULL;
+	}
+}
+
+/* NULL: none of this number is flat. */
+static const struct flat_kind *kind_find(unsigned number)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, kinds_make);
+	return number <= FIELDS && kinds[number].type ? &kinds[number] : NULL;
 }
 
 /* ---- to bytes ---- */
 
+/* Up to 56 bits are put as 8 bytes, of which those behind the number are written over. */
 static unsigned char *varint_put(unsigned char *to, uint64_t value)
 {
-	for (; value > 0x7f; value >>= 7)
-		*to++ = (unsigned char)(value | 0x80);
-	*to++ = (unsigned char)value;
-	return to;
+	unsigned more;
+
+	if (value < 0x80) {
+		*to = (unsigned char)value;
+		return to + 1;
+	}
+	if (value >> 56) {
+		for (; value > 0x7f; value >>= 7)
+			*to++ = (unsigned char)(value | 0x80);
+		*to++ = (unsigned char)value;
+		return to;
+	}
+	more = (63 - (unsigned)__builtin_clzll(value)) / 7;
+	value = (value & 0x0fffffff) | (value & 0x00fffffff0000000) << 4;
+	value = (value & 0x00003fff00003fff) | (value & 0x0fffc0000fffc000) << 2;
+	value = (value & 0x007f007f007f007f) | (value & 0x3f803f803f803f80) << 1;
+	value = htole64(value | (0x8080808080808080 & ((UINT64_C(1) << 8 * more) - 1)));
+	memcpy(to, &value, sizeof(value));
+	return to + more + 1;
 }
 
-static unsigned char *number_put(unsigned char *to, const ProtobufCFieldDescriptor *field,
-				 const char *at)
+static unsigned char *number_put(unsigned char *to, const struct flat_field *field, const char *at)
 {
-	const struct packing p = packings[field->type];
 	uint32_t narrow;
 	uint64_t value;
 
 	memcpy(&narrow, at, sizeof(narrow));
 	value = narrow;
-	if (p.bytes == sizeof(value))
+	if (field->form == FORM_WIDE)
 		memcpy(&value, at, sizeof(value));
 	if (value == 0)
 		return to;
-	if (field->type == PROTOBUF_C_TYPE_SINT32)
+	if (field->form == FORM_SIGNED)
 		value = narrow << 1 ^ -(narrow >> 31);
-	else if (field->type == PROTOBUF_C_TYPE_BOOL)
+	else if (field->form == FORM_TRUTH)
 		value = 1;
-	*to++ = (unsigned char)(field->id << 3 | p.how);
-	if (p.how == WIRE_VARINT)
+	*to++ = field->tag;
+	if ((field->tag & 7) == WIRE_VARINT)
 		return varint_put(to, value);
 	value = htole64(value);
-	memcpy(to, &value, p.bytes);
-	return to + p.bytes;
+	memcpy(to, &value, sizeof(value));
+	return to + ((field->tag & 7) == WIRE_64 ? 8 : 4);
 }
 
 /* Is the list, or the message in the message, not there? */
-static bool is_absent(const ProtobufCFieldDescriptor *field, const char *message)
+static bool is_absent(const struct flat_field *field, const char *at)
 {
 	const void *in;
 	size_t n;
 
-	if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-		memcpy(&n, message + field->quantifier_offset, sizeof(n));
+	if (field->form == FORM_LIST) {
+		memcpy(&n, at, sizeof(n));
 		return n == 0;
 	}
-	memcpy(&in, message + field->offset, sizeof(in));
-	return field->type == PROTOBUF_C_TYPE_MESSAGE && !in;
+	memcpy(&in, at, sizeof(in));
+	return !in;
 }
 
 /* Returns where the fields end, NULL if they are not numbers alone. */
-static unsigned char *message_put(const ProtobufCMessage *message, unsigned char *to)
+static unsigned char *message_put(const struct flat_kind *kind, const ProtobufCMessage *message,
+				  unsigned char *to)
 {
-	const ProtobufCFieldDescriptor *field = message->descriptor->fields;
 	const char *base = (const char *)message;
 
 	if (message->n_unknown_fields)
 		return NULL;
-	for (unsigned i = message->descriptor->n_fields; i > 0; i--, field++) {
-		if (is_number(field))
-			to = number_put(to, field, base + field->offset);
-		else if (!is_absent(field, base))
+	for (unsigned i = 1; i <= FIELDS; i++) {
+		const struct flat_field *field = &kind->fields[i];
+
+		if (field->form >= FORM_LIST && !is_absent(field, base + field->at))
 			return NULL;
+		if (field->form > FORM_NONE && field->form < FORM_LIST)
+			to = number_put(to, field, base + field->at);
 	}
 	return to;
 }
@@ -108,12 +182,12 @@ static unsigned char *message_put(const ProtobufCMessage *message, unsigned char
 size_t flat_put(const Evspace__Frame *header, unsigned char *to)
 {
 	const ProtobufCMessage *message = (const ProtobufCMessage *)header->ask; /* or any other */
+	const struct flat_kind *kind = kind_find(header->kind_case);
 	unsigned char *end;
 
-	if (header->kind_case == EVSPACE__FRAME__KIND__NOT_SET || header->kind_case > FIELDS ||
-	    header->base.n_unknown_fields || !message)
+	if (!kind || header->base.n_unknown_fields || !message)
 		return 0;
-	end = message_put(message, to + FRONT);
+	end = message_put(kind, message, to + FRONT);
 	if (!end || (size_t)(end - to) >= FRONT + LENGTHS)
 		return 0;
 	to[0] = (unsigned char)(header->kind_case << 3 | WIRE_BYTES);
@@ -128,11 +202,38 @@ struct unread {
 	const unsigned char *at, *end;
 };
 
+/* One of up to 8 bytes that is among the next 8, at once. */
+static bool varint_get_short(struct unread *from, uint64_t *value)
+{
+	uint64_t got, last;
+
+	if (from->end - from->at < (ptrdiff_t)sizeof(got))
+		return false;
+	memcpy(&got, from->at, sizeof(got));
+	got = le64toh(got);
+	last = ~got & 0x8080808080808080;
+	if (!last)
+		return false;
+	from->at += __builtin_ctzll(last) / 8 + 1;
+	got &= ((last & -last) - 1) & 0x7f7f7f7f7f7f7f7f;
+	got = (got & 0x007f007f007f007f) | (got & 0x7f007f007f007f00) >> 1;
+	got = (got & 0x00003fff00003fff) | (got & 0x3fff00003fff0000) >> 2;
+	*value = (got & 0x000000000fffffff) | (got & 0x0fffffff00000000) >> 4;
+	return true;
+}
+
 static bool varint_get(struct unread *from, uint64_t *value)
 {
 	const unsigned char *at = from->at;
 	uint64_t got = 0;
 
+	if (at < from->end && *at < 0x80) {
+		*value = *at;
+		from->at++;
+		return true;
+	}
+	if (varint_get_short(from, value))
+		return true;
 	for (unsigned shift = 0; shift < 64 && at < from->end; shift += 7) {
 		const unsigned char c = *at++;
 
@@ -159,39 +260,37 @@ static bool fixed_get(struct unread *from, size_t bytes, uint64_t *value)
 	return true;
 }
 
-static bool number_get(struct unread *from, const ProtobufCFieldDescriptor *field, char *at)
+static bool number_get(struct unread *from, const struct flat_field *field, char *at)
 {
-	const struct packing p = packings[field->type];
+	const unsigned how = field->tag & 7;
 	uint64_t value;
 	uint32_t narrow;
 
-	if (p.how == WIRE_VARINT ? !varint_get(from, &value) : !fixed_get(from, p.bytes, &value))
+	if (how == WIRE_VARINT ? !varint_get(from, &value)
+			       : !fixed_get(from, how == WIRE_64 ? 8 : 4, &value))
 		return false;
-	narrow = (uint32_t)value;
-	if (field->type == PROTOBUF_C_TYPE_SINT32)
-		narrow = narrow >> 1 ^ -(narrow & 1);
-	else if (field->type == PROTOBUF_C_TYPE_BOOL)
-		narrow = value != 0;
-	if (p.bytes == sizeof(value))
+	if (field->form == FORM_WIDE) {
 		memcpy(at, &value, sizeof(value));
-	else
-		memcpy(at, &narrow, sizeof(narrow));
+		return true;
+	}
+	narrow = (uint32_t)value;
+	if (field->form == FORM_SIGNED)
+		narrow = narrow >> 1 ^ -(narrow & 1);
+	else if (field->form == FORM_TRUTH)
+		narrow = value != 0;
+	memcpy(at, &narrow, sizeof(narrow));
 	return true;
 }
 
-static bool message_get(struct unread from, ProtobufCMessage *message)
+static bool message_get(const struct flat_kind *kind, struct unread from, char *message)
 {
-	const ProtobufCMessageDescriptor *type = message->descriptor;
-
 	while (from.at < from.end) {
 		/* of a tag of two bytes, the number is too large */
-		const unsigned tag = *from.at++, at = (tag >> 3) - 1;
-		const ProtobufCFieldDescriptor *field =
-			at < type->n_fields ? &type->fields[at] : NULL;
+		const unsigned tag = *from.at++;
+		const struct flat_field *field = &kind->fields[tag >> 3 & FIELDS];
 
-		if (!field || field->id != tag >> 3 || !is_number(field) ||
-		    packings[field->type].how != (tag & 7) ||
-		    !number_get(&from, field, (char *)message + field->offset))
+		/* that of no number is 0 */
+		if (!tag || field->tag != tag || !number_get(&from, field, message + field->at))
 			return false;
 	}
 	return true;
@@ -204,35 +303,35 @@ static void *piece_take(ProtobufCAllocator *allocator, size_t bytes)
 
 /* An empty message of @kind in @frame. Returns NULL without memory. */
 static ProtobufCMessage *message_begin(ProtobufCAllocator *allocator, Evspace__Frame *frame,
-				       const ProtobufCFieldDescriptor *kind)
+				       const struct flat_kind *kind)
 {
-	const ProtobufCMessageDescriptor *type = kind->descriptor;
-	ProtobufCMessage *message = piece_take(allocator, type->sizeof_message);
+	ProtobufCMessage *message = piece_take(allocator, kind->type->sizeof_message);
 
 	if (!message)
 		return NULL;
-	protobuf_c_message_init(type, message);
-	frame->kind_case = (Evspace__Frame__KindCase)kind->id;
-	memcpy((char *)frame + kind->offset, &message, sizeof(message));
+	protobuf_c_message_init(kind->type, message);
+	frame->kind_case = (Evspace__Frame__KindCase)(kind - kinds);
+	memcpy((char *)frame + kind->at, &message, sizeof(message));
 	return message;
 }
 
 Evspace__Frame *flat_get(ProtobufCAllocator *allocator, const unsigned char *data, size_t bytes)
 {
-	const ProtobufCFieldDescriptor *kind;
+	const struct flat_kind *kind;
 	ProtobufCMessage *message;
 	Evspace__Frame *frame;
 
-	if (bytes < FRONT || bytes >= FRONT + LENGTHS || data[0] >> 3 > FIELDS ||
-	    (data[0] & 7) != WIRE_BYTES || data[1] != bytes - FRONT)
+	if (bytes < FRONT || bytes >= FRONT + LENGTHS || (data[0] & 7) != WIRE_BYTES ||
+	    data[1] != bytes - FRONT)
 		return NULL;
-	kind = protobuf_c_message_descriptor_get_field(&evspace__frame__descriptor, data[0] >> 3);
+	kind = kind_find(data[0] >> 3);
 	frame = kind ? piece_take(allocator, sizeof(*frame)) : NULL;
 	if (!frame)
 		return NULL;
 	evspace__frame__init(frame);
 	message = message_begin(allocator, frame, kind);
-	if (message && message_get((struct unread){data + FRONT, data + bytes}, message))
+	if (message &&
+	    message_get(kind, (struct unread){data + FRONT, data + bytes}, (char *)message))
 		return frame;
 	evspace__frame__free_unpacked(frame, allocator);
 	return NULL;
