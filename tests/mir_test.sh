@@ -535,6 +535,18 @@ wind_begins() {
 	bed_until wind_blows && world=$(sed -n 's/.*communicator id="\([0-9a-f]*\)".*/\1/p' answers) && [ "${#world}" -eq 8 ]
 }
 
+# While probes measure, the log says at times what that costs, and snapshots always.
+cost_is_told() {
+	{
+		echo '<instrreq activated="true" flush="true"><codeRegion from="MPI_Allreduce"/><metric name="CALLS"/></instrreq>'
+		sleep 13
+		echo '<snapshotreq/>'
+	} | timeout 60 evspace mir - --run wind >answers 2>err
+	answered '<probe' '<?cost looks_per_s="[0-9.]*" slowdown="[0-9.]*" low="[0-9.]*" high="[0-9.]*"?>' &&
+		sed -n 2p answers | xmllint --nonet --noout --schema "$schema" - 2>xmllint.err &&
+		grep -q '^evspace mir: [0-9.]* looks a second; slowdown about' err && [ "$(wc -l <err)" -eq 1 ] || { cat answers err; return 1; }
+}
+
 wind_blows() {
 	mir 0 --run wind <<<'<snapshotreq/>' && [ "$(count '//node//thread')" -eq 4 ]
 }
@@ -563,6 +575,7 @@ tap_case "waits and memory are what the kernel has counted" waits_and_memory_are
 tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
 tap_case "values are delivered to files" values_are_delivered
 tap_case "destinations are below the folder that was said" destinations_are_below_a_folder
+tap_case "what probes cost the program is told" cost_is_told
 tap_case "what cannot be measured is refused" wrong_probes_are_refused
 tap_case "the catalogue says what is measured" tap_says 0 '^NET_SEND  *ms .*cost: ' evspace mir --catalogue
 if /usr/bin/python3 -c 'import xmlschema' 2>/dev/null; then

@@ -175,6 +175,26 @@ events_keep_it() {
 		{ cat "$tap_dir/said"; return 1; }
 }
 
+# Whatever looks at events.
+each_keeps_it() {
+	local each
+
+	for each in "colop" "archive $tap_dir/kept" "export --to csv $tap_dir/kept.csv" "phase live" "view rates --top 1" "heartbeat" "watch -- sleep 3"; do
+		case $each in
+		watch*) evspace watch --budget 0.05% ${each#watch} >/dev/null 2>"$tap_dir/said" ;;
+		*) evspace $each --run steady --budget 0.05% --duration 3s >/dev/null 2>"$tap_dir/said" ;;
+		esac
+		grep -q 'budget 0.0[25]* %.*: up to [0-9.]* waves a second' "$tap_dir/said" || { echo "$each:"; cat "$tap_dir/said"; return 1; }
+	done
+}
+
+# What is less than collecting takes: the least rate, and what would help.
+too_little() {
+	bed_start little evspace heartbeat --run steady --budget 0.0001%
+	bed_until grep -q 'up to 0.1 waves a second: collecting alone takes the budget: `--budget PERCENT,collect` lessens that, or allow more' "$bed_dir/little.err" &&
+		bed_kill INT little && bed_wait little || { cat "$bed_dir/little.err"; return 1; }
+}
+
 bed_begin
 bed_start agent evspace agent --urgency batch
 bed_until bed_ready agent
@@ -205,6 +225,8 @@ tap_case "... and which says what it costs while it looks" bed_until grep -q '"t
 bed_kill INT direct
 bed_wait direct
 tap_case "... within which a consumer sets its rate itself" events_keep_it
+tap_case "... and so do all others" each_keeps_it
+tap_case "a budget below what collecting takes: that is said, and what would help" too_little
 kill -TERM "$(bed_pid steady)"
 tap_case "the experiment of the command that was killed ends by its lease" bed_until all_traced
 preload=$top_builddir/tests/preload/.libs/plant.so begins planted 1 "$top_builddir/tests/apps/iterate" 1 100000

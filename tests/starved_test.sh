@@ -187,9 +187,15 @@ if [ "$hosts_real" = 1 ]; then
 	tap_case "... and it was the wire" tells "$since" '"reason":"ga above it: cut off: its host acknowledges nothing"'
 	hosts_mend ga
 	whole
+	since=$(lines)
+	hosts_cut a0
+	tap_case "a leaf is cut off: that is said" tells "$since" '"host":"/A/a0".*"reason":"cut off: its host acknowledges nothing"'
+	hosts_mend a0
+	whole
 else
 	tap_skip "it is cut off: others take over" "no network namespaces here"
 	tap_skip "... and it was the wire" "no network namespaces here"
+	tap_skip "a leaf is cut off: that is said" "no network namespaces here"
 fi
 
 # From here on ga cannot be seen, as on another host.

@@ -74,9 +74,17 @@ killed() {
 	[ "$status" -ne 0 ] && says killed 1 'stuck: rank 2 (.*) hel\?ds\? up .*: its process has died' || { echo "exit code $status"; cat "$tap_dir/killed.err"; return 1; }
 }
 
+# As often as the budget lets it look: at a tiny one seldom.
+keeps_budget() {
+	watched cheap 0 --budget 0.02% -- sh -c "timeout 6 mpirun --oversubscribe -np 2 '$top_builddir/tests/apps/iterate' 10 100000; true" &&
+		grep -q 'waves a second' "$tap_dir/cheap.err" &&
+		says cheap 1 '[0-9.]* looks a second; slowdown ' &&
+		awk '/^evspace watch: [0-9.]* looks/ { exit !($3 < 8) }' "$tap_dir/cheap.err" || { cat "$tap_dir/cheap.err"; return 1; }
+}
+
 right() {
 	ranks mistakes --right
-	watched right 0 --check -- "${mpirun[@]}" && says right 0 '' && [ ! -e "$tap_dir/right" ]
+	watched right 0 --check -- "${mpirun[@]}" && says right 0 '[a-z]' && [ ! -e "$tap_dir/right" ]
 }
 
 tap_case "calls that differ are said once, and that is the exit code of a check" desync
@@ -84,6 +92,7 @@ tap_case "what led to it is kept" kept
 tap_case "an agent of its own ends, and nothing stays" nothing_stays
 bed_start agent evspace agent
 bed_until evspace status
+tap_case "what looking costs is said at the end, and a budget is kept" keeps_budget
 tap_case "who is stuck is said once, with call sites, and that it is over" stuck
 tap_case "stacks of all ranks are kept" stacks
 tap_case "when all have been killed, whom they had waited for" killed

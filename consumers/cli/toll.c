@@ -26,6 +26,9 @@
 #define TERMINAL_NS (5 * SECOND)
 #define ELSE_NS	    (10 * SECOND)
 
+/* Where it is said seldom. */
+#define SELDOM_NS (600 * SECOND)
+
 /* At the end it waits for an answer so long; else as long as a question lasts. */
 #define END_MS 1000
 #define ASK_MS 60000
@@ -45,7 +48,10 @@ struct toll {
 	struct evspace_client *client; /* NULL: nothing is looked at */
 	const char *command;
 	bool json, fresh; /* fresh: the last answer is not said */
-	uint64_t due_ns;  /* when it asks next; 0: it has not begun */
+	bool seldom;	  /* it is said to be; and when again: */
+	uint64_t say_ns;
+	uint64_t looks;	 /* without a client */
+	uint64_t due_ns; /* when it asks next; 0: it has not begun */
 	struct evspace_question *question;
 	enum evspace_failure failure; /* of the last one */
 	unsigned answers;
@@ -75,6 +81,18 @@ struct toll *toll_of(struct evspace_client *client, const char *command, bool js
 	t->command = command;
 	t->json = json;
 	return t;
+}
+
+void toll_seldom(struct toll *t, const char *command)
+{
+	t->command = command;
+	t->seldom = true;
+}
+
+void toll_look(struct toll *t)
+{
+	if (t)
+		t->looks++;
 }
 
 void toll_free(struct toll *t)
@@ -119,7 +137,7 @@ static void agent_take(struct toll *t, const struct evspace_agent_cost *said)
 
 static uint64_t waves_of(const struct toll *t)
 {
-	struct evspace_counts counts = {0};
+	struct evspace_counts counts = {.waves = t->looks};
 
 	if (t->client)
 		evspace_counts(t->client, &counts);
@@ -214,7 +232,28 @@ int toll_spent(const struct toll *t, struct evspace_spent *spent)
 	return spent_since(t, FIRST, spent);
 }
 
+static double rate_since(const struct toll *t, enum answer since)
+{
+	double ns = (double)(t->sums[LAST].taken_ns - t->sums[since].taken_ns);
+
+	return (double)(t->waves[LAST] - t->waves[since]) * 1e9 / ns;
+}
+
+int toll_spent_last(const struct toll *t, struct evspace_spent *spent, double *rate)
+{
+	if (!t || spent_since(t, BEFORE, spent) < 0)
+		return -1;
+	*rate = rate_since(t, BEFORE);
+	return 0;
+}
+
 /* ---- saying ---- */
+
+/* Is there a line of the terminal for it? */
+static bool has_line(const struct toll *t)
+{
+	return status_line_is_possible() && !t->seldom;
+}
 
 /* What it costs by the experiment that keeps a budget, with collecting; all NAN: there is none. */
 static struct evspace_spending measured(const struct toll *t)
@@ -281,28 +320,28 @@ static void spent_words(const struct toll *t, const struct evspace_spent *spent,
 /* Say what the time since an answer has cost; the last time it is all of it. */
 static void toll_say(struct toll *t, enum answer since)
 {
-	double ns = (double)(t->sums[LAST].taken_ns - t->sums[since].taken_ns);
-	double rate = (double)(t->waves[LAST] - t->waves[since]) * 1e9 / ns;
 	struct evspace_spent spent;
 	bool last = since == FIRST;
+	double rate;
 
 	if (spent_since(t, since, &spent) < 0)
 		return;
+	rate = rate_since(t, since);
 	if (t->json) {
 		toll_json(t, &spent, rate);
 		return;
 	}
 	t->line[0] = '\0';
 	spent_words(t, &spent, rate, last, t->line);
-	if (last)
+	if (last && !t->seldom)
 		table_say(stderr, "%s", t->line);
-	else if (!status_line_is_possible())
+	else if (!has_line(t))
 		table_say(stderr, "evspace %s: %s", t->command, t->line);
 }
 
 static uint64_t period_of(const struct toll *t)
 {
-	if (t->json || !status_line_is_possible())
+	if (t->json || !has_line(t))
 		return ELSE_NS;
 	return t->answers == 0 ? SOON_NS : TERMINAL_NS;
 }
@@ -313,10 +352,12 @@ void toll_step(struct toll *t)
 
 	if (!t->due_ns)
 		t->due_ns = now + AFTER_NS;
-	if (t->fresh && t->answers > 1)
+	if (t->fresh && t->answers > 1 && now >= t->say_ns) {
 		toll_say(t, BEFORE);
+		t->say_ns = t->seldom ? now + SELDOM_NS : 0;
+	}
 	t->fresh = false;
-	if (t->line[0] && status_line_is_possible())
+	if (t->line[0] && has_line(t))
 		status_line_show(t->line);
 	if (t->question || now < t->due_ns)
 		return;

@@ -18,6 +18,13 @@ struct toll *toll_new(struct evspace_connection *connection, const char *run);
  * JSON or not; all must outlive it. */
 struct toll *toll_of(struct evspace_client *client, const char *command, bool json);
 
+/** Say it for @command where a program, or others, say their things, too: in lines on stderr alone,
+ * once it is known and then every ten minutes. */
+void toll_seldom(struct toll *toll, const char *command);
+
+/** Of looks at nothing that has a client: there was one. NULL is fine. */
+void toll_look(struct toll *toll);
+
 /** NULL is fine. */
 void toll_free(struct toll *toll);
 
@@ -40,6 +47,10 @@ const char *toll_why(const struct toll *toll);
 
 /** What the time between the first and the last answer has cost. Returns 0, or -1: not known. */
 int toll_spent(const struct toll *toll, struct evspace_spent *spent);
+
+/** What the time between the last two has cost, with how many looks a second. Likewise; NULL is
+ * fine. */
+int toll_spent_last(const struct toll *toll, struct evspace_spent *spent, double *rate);
 
 /** Print it on stdout as an object with type `cost`, with what is measured for a budget; @rate:
  * looks a second, NAN: none. */

@@ -377,7 +377,8 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sou
 	if (r->n_faults > 0)
 		; /* all is said */
 	else if (r->kind == MIR_SNAPSHOTREQ)
-		snapshot_write(sources->snapshot, r, out);
+		snapshot_write(sources->snapshot, r,
+			       LIST_EMPTY(&probes->views) ? NULL : probes->toll, out);
 	else if (r->kind == MIR_INSTRREQ)
 		instrumentation_end(e, probes, out);
 	else

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/cli/toll.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-span.h"
 #include "consumers/mir/probe-cell.h"
@@ -241,6 +242,7 @@ static void wave_take(struct probe_view *v)
 	v->settled_ns = v->whole_ns;
 	v->whole_ns = v->came_ns;
 	v->came_ns = clock_mono_ns();
+	toll_look(v->probes->toll);
 }
 
 static void on_news(struct evspace_client *client, enum evspace_news news, void *arg)

@@ -98,6 +98,7 @@ struct probes {
 	struct usages usages;
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
+	struct toll *toll; /* what these cost; NULL: there is no connection */
 	struct {
 		struct evspace_question *question;
 		uint64_t again_ns; /* when to say what is on; 0: never */

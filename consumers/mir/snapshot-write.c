@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Writes snapshots as the report's section 3 has them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/cli/toll.h"
 #include "consumers/mir/answer.h"
 #include "consumers/mir/snapshot.h"
 
@@ -125,11 +127,28 @@ static void missing_write(const struct snapshot *s, struct mir_writing *w)
 		answer_missing(w->out, s->missing[i].host, s->missing[i].why);
 }
 
-void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request, FILE *out)
+/* Nor for what looking costs. */
+static void cost_write(const struct toll *toll, FILE *out)
+{
+	struct evspace_spent spent;
+	double rate;
+
+	if (toll_spent_last(toll, &spent, &rate) < 0)
+		return;
+	fprintf(out, "<?cost looks_per_s=\"%.1f\"", rate);
+	if (isfinite(spent.slowdown))
+		fprintf(out, " slowdown=\"%.6f\" low=\"%.6f\" high=\"%.6f\"", spent.slowdown,
+			spent.low, spent.high);
+	fputs("?>", out);
+}
+
+void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request,
+		    const struct toll *toll, FILE *out)
 {
 	struct mir_writing w = {.request = request, .out = out};
 
 	fputs("<snapshot>", out);
+	cost_write(toll, out);
 	missing_write(snapshot, &w);
 	threads_write(snapshot, &w);
 	communicators_write(snapshot, &w);

@@ -42,6 +42,8 @@ struct snapshot {
 	size_t n_missing;
 };
 
+struct toll;
+
 /** A view that one is made of, on its way. */
 struct mir_look {
 	struct evspace_client *client;
@@ -64,7 +66,8 @@ const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t sin
 bool snapshots_run(struct snapshots *snapshots);
 void snapshots_fini(struct snapshots *snapshots);
 
-/** Write its document, as @request asks for it. */
-void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request, FILE *out);
+/** Write its document, as @request asks for it, with what @toll (NULL: nothing) says of probes. */
+void snapshot_write(const struct snapshot *snapshot, const struct mir_request *request,
+		    const struct toll *toll, FILE *out);
 
 #endif

@@ -33,9 +33,9 @@ static const char entropy_help[] =
 	"something begins and ends.\n"
 	"\n"
 	"With --samples and --trace: what the samples of a run (a view with\n"
-	"`read sample`) make of its profile, against the trace of the same run (the view\n"
-	"`events`), both kept by `evspace archive`: for how much of the time each has\n"
-	"threads in what.\n";
+	"`read sample`), or its events without what `filter entropy` has left out, make\n"
+	"of its profile, against the trace of the same run (the view `events`), both\n"
+	"kept by `evspace archive`: for how much of the time each has threads in what.\n";
 
 static const char entropy_more[] =
 	"S = K p_w h: p_w is the probability of the window's events, from 1 by the number\n"

@@ -65,6 +65,7 @@ static uint64_t events_write(const struct watch *w, int64_t from_ns, FILE *out)
 	look.view = "events";
 	look.backlog = 1;
 	look.rate_hz = 0;
+	look.budget = 0; /* once, for what is there */
 	look.wait = 0;
 	client = evspace_open(&look, &failure, why, sizeof(why));
 	if (!client)

@@ -31,13 +31,18 @@ static const char *const channels[] = {
 
 #define CALLS_OF_ALL 2u
 
+bool watch_needs_stream(const struct watch *w)
+{
+	return w->on[WATCH_DESYNC] || w->on[WATCH_SLOWER];
+}
+
 void watch_stream_open(struct watch *w)
 {
 	struct evspace_options look = w->heartbeat.common.look;
 	enum evspace_failure failure;
 	char why[256];
 
-	if (!w->on[WATCH_DESYNC] && !w->on[WATCH_SLOWER])
+	if (!watch_needs_stream(w))
 		return;
 	look.view = "events";
 	look.backlog = 1;

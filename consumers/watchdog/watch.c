@@ -17,7 +17,8 @@ static const char watch_help[] =
 	"wrong, with whom, and once when that is over. What was seen, what all threads\n"
 	"were in (with call sites) and the last events of all are kept in a folder. The\n"
 	"exit code is that of the program. Where no agent listens, it starts one for as\n"
-	"long as the program runs.\n"
+	"long as the program runs. What looking costs it is said after ten seconds, then\n"
+	"every ten minutes, and at the end.\n"
 	"\n"
 	"  desync  ranks call other collectives than the rest of their communicator\n"
 	"  stuck   threads are in one operation for too long, or all have died: who is\n"
@@ -81,17 +82,6 @@ static int stuck_take(void *into, const char *value, struct error *e)
 	return 0;
 }
 
-static int rate_take(void *into, const char *value, struct error *e)
-{
-	double *rate = &((struct watch *)into)->heartbeat.common.look.rate_hz;
-	char *end;
-
-	*rate = strtod(value, &end);
-	if (*end || !(*rate >= 0.1) || !(*rate <= 1000))
-		return errorf(e, "it must be a number of looks a second, from 0.1 to 1000");
-	return 0;
-}
-
 static const struct option_row watch_rows[] = {
 	{"on", "KIND,...", .take = on_take,
 	 .help = "what to watch for (default: desync,stuck; slower reads all events)"},
@@ -106,7 +96,6 @@ static const struct option_row watch_rows[] = {
 		 "moment"},
 	{"stuck-after", "TIME", .take = stuck_take,
 	 .help = "how long in one operation is stuck (default 10s)"},
-	{"rate", "HZ", .take = rate_take, .help = "looks a second (default 10)"},
 	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct watch, run),
 	 .help = "what the run is called (default: watch and a number)"},
 	{"pathmap", "DIR", OPTION_TEXT, .at = offsetof(struct watch, pathmap),
@@ -118,7 +107,9 @@ static const struct usage watch_usage = {
 	.help = watch_help,
 	.after = watch_more,
 	.own = watch_rows,
-	.takes = OPTIONS_LOOK,
+	.takes = OPTIONS_LOOK | OPTIONS_WAVES,
+	.lacks = " from speed window tree concurrency count duration compress patience monitored "
+		 "wait ",
 	.program = true,
 };
 
@@ -198,6 +189,8 @@ static void take(struct watch *w)
 
 	watch_stream_take(w);
 	heartbeat_take(&w->heartbeat);
+	if (w->heartbeat.begun)
+		toll_step(w->toll);
 	for (enum watch_kind kind = 0; kind < WATCH_KINDS; kind++) {
 		struct alarm *a = &w->alarms[kind], before = *a;
 		bool seen = w->on[kind] && kind_is_seen(w, kind);
@@ -257,6 +250,9 @@ static void settle(struct watch *w)
 	if (!any)
 		w->on[WATCH_DESYNC] = w->on[WATCH_STUCK] = true;
 	w->heartbeat.check = true; /* it says nothing by itself */
+	/* each of the two keeps its half */
+	if (watch_needs_stream(w))
+		w->heartbeat.common.look.budget /= 2;
 }
 
 int watch_main(int argc, char **argv)
@@ -280,7 +276,11 @@ int watch_main(int argc, char **argv)
 	}
 	if (code < 0) {
 		watch_stream_open(&w);
+		w.toll = toll_of(w.heartbeat.client, "watch", false);
+		toll_seldom(w.toll, "watch");
 		code = look(&w);
+		toll_end(w.toll);
+		toll_free(w.toll);
 		if (code == EXIT_FINE && w.check && w.seen)
 			code = EXIT_BAD_NEWS;
 	}

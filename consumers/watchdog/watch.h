@@ -19,6 +19,7 @@ enum watch_kind { WATCH_DESYNC, WATCH_STUCK, WATCH_SLOWER, WATCH_KINDS };
 
 struct watch {
 	struct heartbeat heartbeat; /* the looks; its common options; its words: the command */
+	struct toll *toll;	    /* what they cost */
 	bool on[WATCH_KINDS];
 	bool stacks;		       /* keep those of the ranks of this host, too */
 	bool check;		       /* exit code 1 if something was seen */
@@ -51,7 +52,8 @@ bool watch_ended(struct watch *watch, bool wait, int *code);
 /** End what was started beside the program. */
 void watch_stop(struct watch *watch);
 
-/** Read events, too, if what is watched for needs them. (watch-stream.c) */
+/** Does what is watched for need events, too? Then read them. (watch-stream.c) */
+bool watch_needs_stream(const struct watch *watch);
 void watch_stream_open(struct watch *watch);
 void watch_stream_close(struct watch *watch);
 
