@@ -542,7 +542,7 @@ cost_is_told() {
 		sleep 13
 		echo '<snapshotreq/>'
 	} | timeout 60 evspace mir - --run wind >answers 2>err
-	answered '<probe' '<?cost looks_per_s="[0-9.]*" slowdown="[0-9.]*" low="[0-9.]*" high="[0-9.]*"?>' &&
+	answered '<probe' '<[?]cost looks_per_s="[0-9.]*" slowdown="[0-9.]*" low="[0-9.]*" high="[0-9.]*"[?]>' &&
 		sed -n 2p answers | xmllint --nonet --noout --schema "$schema" - 2>xmllint.err &&
 		grep -q '^evspace mir: [0-9.]* looks a second; slowdown about' err && [ "$(wc -l <err)" -eq 1 ] || { cat answers err; return 1; }
 }

@@ -86,6 +86,20 @@ both_killed() {
 	is_planned && bed_until as_before
 }
 
+# Of two planners one is killed: the other is refused while its lease lasts, and then plans.
+takes_over() {
+	modes >"$tap_dir/before"
+	bed_start first evspace plan --budget 0.01% --duration 100ms --apply --json
+	bed_until is_planned && bed_kill KILL first && bed_wait first
+	tap_says 1 'modes are held by uid .* for up to [0-9]* s more' evspace plan --budget 0.01% --duration 100ms --apply &&
+		bed_until plans_for_a_while && bed_until as_before || { cat "$bed_dir"/first.* "$tap_dir/second"; return 1; }
+}
+
+plans_for_a_while() {
+	timeout -s INT 3 evspace plan --budget 0.01% --duration 100ms --apply --json >"$tap_dir/second" 2>&1
+	grep -q '"type":"change","why":"there are classes' "$tap_dir/second"
+}
+
 keeps() {
 	bed_start keeper evspace plan --budget 0.01% --duration 1s --apply --keep
 	bed_until is_planned && bed_kill INT keeper && bed_wait keeper
@@ -173,6 +187,7 @@ tap_case "classes switched at once, one event in eight recorded, all counted" on
 tap_case "a plan is in effect until Ctrl-C; others are told who holds the modes" applies
 tap_case "a planner is stopped for longer than its lease: modes are as before; it switches again" stopped
 tap_case "planner and agent are killed: the next agent puts them back" both_killed
+tap_case "of two planners one is killed: the other one's turn comes with the end of its lease" takes_over
 tap_case "with --keep they stay" keeps
 tap_case "... all where that fits the budget" traces_all
 tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
