@@ -22,7 +22,7 @@ struct toll *toll_of(struct evspace_client *client, const char *command, bool js
  * once it is known and then every ten minutes. */
 void toll_seldom(struct toll *toll, const char *command);
 
-/** Of looks at nothing that has a client: there was one. NULL is fine. */
+/** Of looks at nothing that has a client: there was one. */
 void toll_look(struct toll *toll);
 
 /** NULL is fine. */

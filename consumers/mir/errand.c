@@ -377,8 +377,7 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sou
 	if (r->n_faults > 0)
 		; /* all is said */
 	else if (r->kind == MIR_SNAPSHOTREQ)
-		snapshot_write(sources->snapshot, r,
-			       LIST_EMPTY(&probes->views) ? NULL : probes->toll, out);
+		snapshot_write(sources->snapshot, r, probes->toll, out);
 	else if (r->kind == MIR_INSTRREQ)
 		instrumentation_end(e, probes, out);
 	else

@@ -11,7 +11,6 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
 #include "consumers/cli/options.h"
-#include "consumers/cli/toll.h"
 #include "consumers/mir/access.h"
 #include "consumers/mir/https.h"
 #include "consumers/mir/metric.h"
@@ -150,16 +149,12 @@ static void mir_connect(struct mir *mir)
 	if (s->connection && evspace_trouble(s->connection)[0] && s->coming.since_ns == 0 &&
 	    LIST_EMPTY(&mir->probes.views)) {
 		probe_functions_fini(&mir->probes);
-		toll_free(mir->probes.toll);
 		evspace_disconnect(s->connection);
 		s->connection = NULL;
 		usages_fini(&mir->probes.usages);
 	}
-	if (s->connection)
-		return;
-	s->connection = evspace_connect_on(mir->tools.base, &mir->common.look);
-	mir->probes.toll = toll_new(s->connection, mir->common.look.run);
-	toll_seldom(mir->probes.toll, "mir");
+	if (!s->connection)
+		s->connection = evspace_connect_on(mir->tools.base, &mir->common.look);
 }
 
 /* Have it answered; what only looks at this host's files needs no agent. */
@@ -294,8 +289,6 @@ static int mir_work(struct mir *mir)
 	waits |= errands_run(&mir->errands, &mir->probes);
 	waits |= snapshots_run(&mir->probes.snapshots);
 	functions_ms = probe_functions_run(&mir->probes);
-	if (!LIST_EMPTY(&mir->probes.views))
-		toll_step(mir->probes.toll);
 	/* for waves, and not for ever */
 	return sooner(waits ? WAITING_MS : functions_ms,
 		      sooner(probing_timeout(&mir->probes),
@@ -446,7 +439,6 @@ static void mir_end(struct mir *mir)
 	owners_run(&mir->owners, &mir->probes, true);
 	probe_functions_fini(&mir->probes);
 	snapshots_fini(&mir->probes.snapshots);
-	toll_free(mir->probes.toll);
 	evspace_disconnect(mir->probes.snapshots.connection);
 	usages_fini(&mir->probes.usages);
 	units_free(&mir->nobody);

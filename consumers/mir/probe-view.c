@@ -243,6 +243,7 @@ static void wave_take(struct probe_view *v)
 	v->whole_ns = v->came_ns;
 	v->came_ns = clock_mono_ns();
 	toll_look(v->probes->toll);
+	toll_step(v->probes->toll);
 }
 
 static void on_news(struct evspace_client *client, enum evspace_news news, void *arg)
@@ -273,6 +274,10 @@ static struct probe_view *view_open(struct probes *probes, const char *define)
 
 	v->probes = probes;
 	v->define = memory_copy(define);
+	if (LIST_EMPTY(&probes->views)) {
+		probes->toll = toll_new(probes->snapshots.connection, options.run);
+		toll_seldom(probes->toll, "mir");
+	}
 	v->client = evspace_open_on(probes->snapshots.connection, &options, on_news, v);
 	LIST_INSERT_HEAD(&probes->views, v, link);
 	return v;
@@ -308,6 +313,10 @@ void probe_view_leave(struct probe_view *view)
 	if (!view || --view->users > 0)
 		return;
 	LIST_REMOVE(view, link);
+	if (LIST_EMPTY(&view->probes->views)) {
+		toll_free(view->probes->toll);
+		view->probes->toll = NULL;
+	}
 	evspace_close(view->client);
 	free(view->define);
 	free(view);

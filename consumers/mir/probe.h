@@ -98,16 +98,15 @@ struct probes {
 	struct usages usages;
 	TAILQ_HEAD(, probe) list;
 	LIST_HEAD(, probe_view) views;
-	struct toll *toll; /* what these cost; NULL: there is no connection */
+	struct toll *toll; /* what these cost; NULL: there are none */
 	struct {
 		struct evspace_question *question;
 		uint64_t again_ns; /* when to say what is on; 0: never */
 	} functions;
 	struct destinations destinations;
-	const char *write; /* that sources are written back below; NULL: none */
-	const char *flags; /* how sources are compiled (code-read.h) */
-	unsigned n, named;
-	unsigned changes; /* of what there is and how it is defined, so far */
+	const char *write;	    /* that sources are written back below; NULL: none */
+	const char *flags;	    /* how sources are compiled (code-read.h) */
+	unsigned n, named, changes; /* the last: of what there is and how it is defined, so far */
 };
 
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */
