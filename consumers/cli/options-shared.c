@@ -235,7 +235,8 @@ const struct option_row options_shared[] = {
 	{"speed", "N", .take = set_speed, .group = OPTIONS_WAVES,
 	 .help = "with --from: N times as fast as the waves were taken (default: at once)"},
 	{"rate", "HZ|max", .take = set_rate, .group = OPTIONS_WAVES,
-	 .help = "how often to look, in waves per second (default: heartbeat 1, events and watch 10; "
+	 .help = "how often to look, in waves per second (default: heartbeat 1, events and watch "
+		 "10; "
 		 "without it a stream looks more often while elements fill faster, for at most "
 		 "10 % of a core of the busiest host)"},
 	{"budget", "PERCENT", .take = set_budget, .group = OPTIONS_WAVES,
