@@ -196,6 +196,34 @@ overwritten_waits_are_counted() {
 		grep -q "of 120 messages, of which $unknown are untold (Late Sender: MPI_Send)" "$tap_dir/out" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
+# Three ranks wait for the fourth most of the time; of one in eight operations it is known.
+samples_are_scaled() {
+	EVSPACE_MODES=collective=1/8 ran eighth --operations 1000 --pause 100 --sums --late 2:3000:1:0 && colop --run eighth --json || return
+	awk 'function field(name) { match($0, "\"" name "\":[^,}]*"); s = substr($0, RSTART, RLENGTH); sub(/.*:/, "", s); return s + 0 }
+		/"type":"class"/ { good += field("scale") > 5 && field("scale") < 13 && field("recorded_share") < 0.2 && /"imbalance":null/ && field("waited_share") > 0.3 }
+		/"type":"often".*"rank":2/ { good += field("cost_share") > 0.3 }
+		END { exit good != 2 }' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+	colop --run eighth --reduced && grep -q '^rank 2 is late .* costs [3-9][0-9] % of the run$' "$tap_dir/out" &&
+		grep -q '^[0-9,]* of 4,000 calls of collectives are recorded (1[0-9] %), as their modes have it: WAITED and costs are scaled to all$' "$tap_dir/err" ||
+		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
+# What is left in the elements is said to be less than all.
+lost_ones_are_said() {
+	EVSPACE_CAPACITY=collective=100 ran few --operations 300 --pause 100 && colop --run few &&
+		grep -q '^804 of 1,200 events were overwritten before they were read: all is said of the others$' "$tap_dir/err" ||
+		{ cat "$tap_dir/err"; return 1; }
+}
+
+# Of messages of which not all calls are events nothing is told, as any could be another one.
+sampled_messages_are_not_told() {
+	EVSPACE_MODES=p2p=1/2 timeout -k 5 60 evspace run --no-summary --run half -- mpirun -np 2 "$top_builddir/tests/apps/awaited" --times 60 --late 100 \
+		>/dev/null && colop --run half --messages --json && ! grep -q '"type":"messages"' "$tap_dir/out" &&
+		grep -q '"type":"matched",.*"skipped":[1-9]' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+	colop --run half --messages && grep -q 'calls are no event, as the mode of their class has it: nothing is told' "$tap_dir/err" ||
+		{ cat "$tap_dir/err"; return 1; }
+}
+
 # Without the first of one rank's events, of its messages nothing is said; of others all.
 holes_are_counted() {
 	colop --run pairs --messages --json --select '/*/*/rank[0,2-3]/*/*' &&
@@ -243,6 +271,9 @@ tap_case "... for requests as long as the program has waited, in each way to wai
 tap_case "... receives whose waits were overwritten are counted" overwritten_waits_are_counted
 tap_case "... what lacks its other side is counted" holes_are_counted
 tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' evspace colop --messages --reduced
+tap_case "... nor messages of which one in two calls is an event" sampled_messages_are_not_told
+tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
+tap_case "what was overwritten is said" lost_ones_are_said
 tap_case "--check is an exit code" check_tells
 # What would do nothing is refused.
 for options in '--max-spread 5ms' '--watch --json' '--watch --show world#1' '--check --suggest' '--top 5 --json' '--top 5 --show world#1' \

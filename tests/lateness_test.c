@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "consumers/analysis/lateness.h"
+#include "consumers/analysis/sampled.h"
 #include "consumers/analysis/tail.h"
 #include "tree/data/op.h"
 
@@ -151,6 +152,66 @@ static void threads_wait_once(void)
 	CU_ASSERT_EQUAL(waited, 600);
 	CU_ASSERT(lateness_share(l, waited) < 0.5);
 	lateness_free(l);
+}
+
+/* Of a communicator's @n operations those come for which @comes says so, in no order. */
+static bool is_fair(uint32_t n, uint64_t seed,
+		    bool (*comes)(uint64_t *seed, uint32_t k, uint32_t n))
+{
+	struct sampled *s = sampled_new();
+	uint32_t came = 0;
+	bool fair;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t k = (i * 7919u) % n;
+
+		if (!comes(&seed, k, n))
+			continue;
+		sampled_add(s, 5, k - 100);
+		came++;
+	}
+	fair = sampled_is_fair(s, 5, came / (double)n);
+	CU_ASSERT(!sampled_is_fair(s, 6, 1));
+	sampled_free(s);
+	return fair;
+}
+
+static bool one_in_eight(uint64_t *seed, uint32_t k, uint32_t n)
+{
+	(void)k;
+	(void)n;
+	return random_below(seed, 8) == 0;
+}
+
+static bool the_later_half(uint64_t *seed, uint32_t k, uint32_t n)
+{
+	(void)seed;
+	return k > n / 2;
+}
+
+static bool but_the_middle(uint64_t *seed, uint32_t k, uint32_t n)
+{
+	(void)seed;
+	return k < n / 3 || k > 2 * n / 3;
+}
+
+static bool first_more_than_then(uint64_t *seed, uint32_t k, uint32_t n)
+{
+	return random_below(seed, k < n / 2 ? 2 : 8) == 0;
+}
+
+static void samples_are_fair_or_not(void)
+{
+	unsigned fair = 0;
+
+	for (uint64_t seed = 1; seed <= 100; seed++)
+		fair += is_fair(1009, seed, one_in_eight);
+	CU_ASSERT_EQUAL(fair, 100);
+	CU_ASSERT(!is_fair(1009, 1, the_later_half));
+	CU_ASSERT(!is_fair(1009, 1, but_the_middle));
+	CU_ASSERT(!is_fair(1009, 1, first_more_than_then));
+	/* too few to say */
+	CU_ASSERT(!is_fair(7, 1, the_later_half));
 }
 
 static void late_often_is_found(void)
@@ -391,6 +452,7 @@ int main(void)
 		{"who is late often is found, with its share, and what it costs",
 		 late_often_is_found},
 		{"threads of a process wait once", threads_wait_once},
+		{"samples are fair, or not", samples_are_fair_or_not},
 		{"communicators that come and go are one class", communicators_come_and_go},
 		{"those that stay are their own", communicators_grow_up},
 		{"shares are of what a rank was in", grids_have_rows},

@@ -144,8 +144,11 @@ static struct lateness_row *class_new(struct lateness *l, const struct class_key
 	struct lateness_row *c = memory_new(1, sizeof(*c));
 
 	c->key = *key;
-	c->sums = (struct lateness_class){
-		.comm = key->comm, .site = key->site, .op = key->op, .magnitude = key->magnitude};
+	c->sums = (struct lateness_class){.comm = key->comm,
+					  .site = key->site,
+					  .op = key->op,
+					  .magnitude = key->magnitude,
+					  .scale = 1};
 	HASH_ADD(hh, l->classes, key, sizeof(c->key), c);
 	l->list[l->n_list++] = &c->sums;
 	return c;
@@ -210,20 +213,11 @@ static struct lateness_member *member_of(struct lateness *l, struct lateness_row
 
 static bool process_room(struct lateness *l, uint32_t process)
 {
-	size_t n = l->n_ended ? l->n_ended : 64;
-
-	if (process >= PROCESSES_MOST)
-		return false;
-	while (n <= process)
-		n *= 2;
-	if (n > l->n_ended) {
-		l->ended_ns = reallocarray(l->ended_ns, n, sizeof(*l->ended_ns));
-		if (!l->ended_ns)
-			abort();
-		while (l->n_ended < n)
-			l->ended_ns[l->n_ended++] = 0;
+	while (l->n_ended <= process && process < PROCESSES_MOST) {
+		l->ended_ns = memory_room(l->ended_ns, l->n_ended, sizeof(*l->ended_ns));
+		l->ended_ns[l->n_ended++] = 0;
 	}
-	return true;
+	return process < PROCESSES_MOST;
 }
 
 /* What they did since the collective before, if that is known of all. */
@@ -448,6 +442,12 @@ size_t lateness_classes(const struct lateness *l, const struct lateness_class *c
 	return l->n_list;
 }
 
+void lateness_scale(struct lateness *l, double (*scale)(void *arg, uint32_t comm), void *arg)
+{
+	for (struct lateness_row *c = l->classes; c; c = c->hh.next)
+		c->sums.scale = scale(arg, c->key.comm);
+}
+
 void lateness_each(const struct lateness *l,
 		   void (*visit)(void *arg, const struct lateness_member *member), void *arg)
 {
@@ -473,7 +473,8 @@ size_t lateness_often(const struct lateness *l, double least, struct late_often 
 
 	for (const struct member_row *p = l->members; p; p = p->hh.next) {
 		const struct lateness_member *s = &p->sums;
-		struct late_often often = {.member = s, .cost = lateness_share(l, s->caused_ns)};
+		struct late_often often = {.member = s,
+					   .cost = lateness_cost(l, s->of, s->caused_ns)};
 
 		if (s->times == 0 || often.cost < least)
 			continue;

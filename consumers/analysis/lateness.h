@@ -25,6 +25,7 @@ struct lateness_class {
 	uint32_t most_process;	       /* and who came last */
 	double inside_ns;	       /* from the last start to the last end */
 	double waited_ns;	       /* by all members, threads of one beside each other once */
+	double scale;		       /* of its time in that of all: lateness_scale() */
 	double between_ns, busiest_ns; /* since the collective before: of the mean member, and
 					* of the one that took longest */
 };
@@ -99,6 +100,18 @@ size_t lateness_often(const struct lateness *lateness, double least, struct late
 /** Share of the time of all processes, from the first start of a meeting to the last end, that @ns
  * of one are. */
 double lateness_share(const struct lateness *lateness, double ns);
+
+/** Of each communicator (0: of those that come and go) one operation in @scale is known: 1, unless
+ * this is said. Costs are of all. */
+void lateness_scale(struct lateness *lateness, double (*scale)(void *arg, uint32_t comm),
+		    void *arg);
+
+/** lateness_share() of what is known of a class, for all operations of its kind. */
+static inline double lateness_cost(const struct lateness *lateness, const struct lateness_class *of,
+				   double ns)
+{
+	return lateness_share(lateness, ns) * of->scale;
+}
 
 /** Meetings, and members of meetings, of too many kinds to be kept apart. */
 uint64_t lateness_left_out(const struct lateness *lateness);

@@ -55,14 +55,17 @@ static void json_class(const struct colop *c, const struct lateness_class *of)
 		json_figure((double)of->members / times), "bytes", json_count(of->bytes),
 		"spread_ns", json_ns(of->spread_ns / times), "most_ns", json_ns(of->spread_most_ns),
 		"waited_ns", json_ns(of->waited_ns), "waited_share",
-		json_figure(lateness_share(c->lateness, of->waited_ns)), "untold",
+		json_figure(lateness_cost(c->lateness, of, of->waited_ns)), "untold",
 		json_count(of->untold), "inside_ns", json_ns(of->inside_ns / times), "imbalance",
-		of->between_ns > 0 ? json_figure(of->busiest_ns / of->between_ns) : json_null(),
+		colop_has_imbalance(c, of) ? json_figure(of->busiest_ns / of->between_ns)
+					   : json_null(),
 		"bytes_per_s",
 		of->bytes && of->inside_ns > 0
 			? json_figure((double)of->bytes * 1e9 / of->inside_ns)
 			: json_null());
 
+	json_object_set_new(o, "recorded_share", json_figure(colop_recorded(c, of->comm)));
+	json_object_set_new(o, "scale", json_figure(of->scale));
 	json_object_set_new(o, "most_number", json_count(of->most_number));
 	json_object_set_new(o, "most_rank",
 			    json_process(attendance_rank(c->attendance, of->most_process)));
@@ -131,14 +134,17 @@ static void json_messages(const struct colop *c)
 	const struct message_flow *const *all;
 	size_t flows = message_flows_all(messages_flows(c->messages), &all);
 
-	for (size_t i = 0; i < flows; i++)
-		json_flow(c, all[i]);
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched", "messages",
+	for (size_t i = 0; i < flows; i++) {
+		if (!colop_unmatched(c, all[i]->key.comm))
+			json_flow(c, all[i]);
+	}
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched", "messages",
 			     json_count(n->matched), "open", json_count(n->open), "lost",
 			     json_count(n->lost), "strange", json_count(n->strange), "crowded",
 			     json_count(n->crowded), "left_out",
 			     json_count(message_flows_left_out(messages_flows(c->messages))),
-			     "unknown", json_count(messages_unknown(c->messages))),
+			     "unknown", json_count(messages_unknown(c->messages)), "skipped",
+			     json_count(colop_unmatched(c, 0))),
 		   stdout);
 }
 
@@ -176,19 +182,20 @@ static void json_summary(const struct colop *c)
 	struct evspace_counts counts;
 
 	evspace_counts(c->follow.client, &counts);
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
-			     "type", "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
-			     json_count(n->n[MEETING_BEFORE]), "lost",
-			     json_count(n->n[MEETING_LOST]), "absent",
-			     json_count(n->n[MEETING_ABSENT]), "crowded",
-			     json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
-			     "unnumbered", json_count(out.unnumbered + c->grouped), "unsized",
-			     json_count(n->n[MEETING_UNSIZED]), "parted", json_count(out.parted),
-			     "strays", json_count(n->strays), "refused", json_count(n->refused),
-			     "left_out", json_count(lateness_left_out(c->lateness)), "tuples_lost",
-			     json_count(counts.lost), "unaccounted", json_count(counts.unaccounted),
-			     "received_bytes", json_count(counts.received_bytes)),
-		   stdout);
+	json_print(
+		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}",
+			  "type", "summary", "whole", json_count(n->n[MEETING_WHOLE]), "before",
+			  json_count(n->n[MEETING_BEFORE]), "lost", json_count(n->n[MEETING_LOST]),
+			  "absent", json_count(n->n[MEETING_ABSENT]), "crowded",
+			  json_count(n->n[MEETING_CROWDED]), "mixed", json_count(n->mixed),
+			  "unnumbered", json_count(out.unnumbered + c->grouped), "unsized",
+			  json_count(n->n[MEETING_UNSIZED]), "parted", json_count(out.parted),
+			  "strays", json_count(n->strays), "refused", json_count(n->refused),
+			  "left_out", json_count(lateness_left_out(c->lateness)), "tuples_lost",
+			  json_count(counts.lost), "unaccounted", json_count(counts.unaccounted),
+			  "received_bytes", json_count(counts.received_bytes), "recorded_share",
+			  json_figure(colop_recorded(c, 0))),
+		stdout);
 }
 
 void colop_json_end(const struct colop *c)

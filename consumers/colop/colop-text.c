@@ -99,9 +99,9 @@ static void row(const struct colop *c, const struct lateness_class *of, struct t
 	table_cell(t, "%s",
 		   of->kind == WAIT_NONE
 			   ? "-"
-			   : unit_share(text, lateness_share(c->lateness, of->waited_ns)));
+			   : unit_share(text, lateness_cost(c->lateness, of, of->waited_ns)));
 	table_cell(t, "%s", duration(text, of->inside_ns / times));
-	if (of->between_ns > 0)
+	if (colop_has_imbalance(c, of))
 		table_cell(t, "%.2f", of->busiest_ns / of->between_ns);
 	else
 		table_cell(t, "-");
@@ -257,7 +257,8 @@ static void show_messages(const struct colop *c, FILE *out)
 		const struct flow_line line = {all[i / FLOW_KINDS], i % FLOW_KINDS};
 		double waited = line.flow->waits[line.kind].waited_ns;
 
-		if (waited > 0 && message_flows_share(flows, waited) >= c->least)
+		if (waited > 0 && !colop_unmatched(c, line.flow->key.comm) &&
+		    message_flows_share(flows, waited) >= c->least)
 			lines[n_lines++] = line;
 	}
 	qsort(lines, n_lines, sizeof(*lines), compare_flows);
@@ -342,7 +343,7 @@ static void messages_write(FILE *line, const void *arg)
 	const struct colop *c = arg;
 	const struct message_counts *n = messages_counts(c->messages);
 	const uint64_t many = n->crowded + message_flows_left_out(messages_flows(c->messages));
-	const uint64_t untold = messages_unknown(c->messages);
+	const uint64_t untold = messages_unknown(c->messages), skipped = colop_unmatched(c, 0);
 	char text[UNIT_TEXT];
 
 	fprintf(line, "%s message%s", unit_count(text, n->matched), plural(n->matched, "s"));
@@ -361,6 +362,42 @@ static void messages_write(FILE *line, const void *arg)
 			"; %s receive%s untold: the calls that have waited for them were not "
 			"recorded (mode), or overwritten",
 			unit_count(text, untold), plural(untold, "s"));
+	if (skipped)
+		fprintf(line,
+			"; %s call%s no event, as the mode of their class has it: nothing is told "
+			"of messages on these communicators",
+			unit_count(text, skipped), skipped == 1 ? " is" : "s are");
+}
+
+/* What is not recorded, and what that means for shares of time. */
+static void recorded_write(FILE *line, const void *arg)
+{
+	const struct colop *c = arg;
+	const struct counted_calls n = counted_calls(c->counted, CHANNEL_COLLECTIVE, 0);
+	const struct lateness_class *const *classes;
+	const size_t n_classes = lateness_classes(c->lateness, &classes);
+	char some[UNIT_TEXT], all[UNIT_TEXT], share[UNIT_TEXT];
+	bool scaled = true;
+
+	for (size_t i = 0; i < n_classes; i++)
+		scaled = scaled &&
+			 (classes[i]->scale > 1 || colop_recorded(c, classes[i]->comm) >= 1);
+	fprintf(line,
+		"%s of %s calls of collectives are recorded (%s), as their modes have it: WAITED "
+		"and costs are %s",
+		unit_count(some, n.calls - n.skipped), unit_count(all, n.calls),
+		unit_share(share, colop_recorded(c, 0)),
+		scaled ? "scaled to all" : "of these alone, where they are no fair sample");
+}
+
+static void lost_write(FILE *line, const void *arg)
+{
+	const struct evspace_counts *n = arg;
+	char some[UNIT_TEXT], all[UNIT_TEXT];
+
+	fprintf(line,
+		"%s of %s events were overwritten before they were read: all is said of the others",
+		unit_count(some, n->lost), unit_count(all, n->lost + n->read));
 }
 
 /* "in MPI_Barrier@world #40 /A/a0 left 3.1 ms before /B/b1 came …" */
@@ -408,8 +445,14 @@ static bool has_sites(const struct colop *c)
 void colop_account(const struct colop *c, FILE *out)
 {
 	const struct crossing_counts *clocks = crossings_counts(c->crossings);
+	struct evspace_counts counts;
 
+	evspace_counts(c->follow.client, &counts);
 	table_say_of(out, account_write, c);
+	if (colop_recorded(c, 0) < 1)
+		table_say_of(out, recorded_write, c);
+	if (counts.lost)
+		table_say_of(out, lost_write, &counts);
 	if (clocks->faults)
 		table_say_of(out, clocks_write, c);
 	if (clocks->corrected)

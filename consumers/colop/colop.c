@@ -161,8 +161,25 @@ static void take_meeting(void *arg, const struct meeting *meeting)
 
 	crossings_take(c->crossings, meeting);
 	instance_take(&c->instance, c->follow.client, meeting);
-	if (meeting->gap == MEETING_WHOLE)
-		lateness_add(c->lateness, meeting);
+	if (meeting->gap != MEETING_WHOLE)
+		return;
+	sampled_add(c->sampled, meeting->key.comm, meeting->key.number);
+	lateness_add(c->lateness, meeting);
+}
+
+/* One in so many operations is known, if these are a fair sample; else only these are told of. */
+static double scale_of(void *arg, uint32_t comm)
+{
+	const struct colop *c = arg;
+	const double share = comm ? colop_recorded(c, comm) : 1;
+
+	return share < 1 && sampled_is_fair(c->sampled, comm, share) ? 1 / share : 1;
+}
+
+static void scale(struct colop *c)
+{
+	counted_take(c->counted);
+	lateness_scale(c->lateness, scale_of, c);
 }
 
 /* Is it bad news? */
@@ -221,6 +238,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
 		if (c->redraw)
 			fputs("\033[H\033[2J", stdout);
+		scale(c);
 		colop_show(c, stdout);
 		c->drawn_ns = now;
 	}
@@ -261,6 +279,8 @@ static void begin(struct colop *c)
 		c->arrivals = arrivals_new(c->attendance, c->meetings);
 	if (c->with_messages)
 		c->messages = messages_new(c->attendance);
+	c->counted = counted_new(&common->look);
+	c->sampled = sampled_new();
 	c->crossings = crossings_new();
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
 }
@@ -315,6 +335,8 @@ static void end(struct colop *c)
 	meetings_free(c->meetings);
 	meeting_sums_free(c->sums);
 	messages_free(c->messages);
+	counted_free(c->counted);
+	sampled_free(c->sampled);
 	crossings_free(c->crossings);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
@@ -374,6 +396,8 @@ int colop_main(int argc, char **argv)
 	begin(&c);
 	c.follow.client = options_open(argv[0], &c.follow.common, &code);
 	if (c.follow.client) {
+		if (!c.follow.common.look.backlog)
+			counted_begin(c.counted);
 		code = follow_run(&c.follow, take_wave, &c);
 		if (c.reduced)
 			meeting_sums_end(c.sums);
@@ -382,6 +406,7 @@ int colop_main(int argc, char **argv)
 		if (c.messages)
 			messages_end(c.messages);
 		lateness_end(c.lateness);
+		scale(&c);
 		if (c.instance.comm[0] && code == EXIT_FINE)
 			code = tell_instance(&c);
 		else if (c.suggest && code == EXIT_FINE)

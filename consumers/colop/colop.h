@@ -5,8 +5,10 @@
 
 #include "consumers/analysis/crossing.h"
 #include "consumers/analysis/lateness.h"
+#include "consumers/analysis/sampled.h"
 #include "consumers/colop/arrivals.h"
 #include "consumers/colop/attendance.h"
+#include "consumers/colop/counted.h"
 #include "consumers/colop/instance.h"
 #include "consumers/colop/messages.h"
 #include "consumers/watch/follow.h"
@@ -26,6 +28,8 @@ struct colop {
 	struct meeting_sums *sums; /* instead, if reduced */
 	uint64_t grouped;	   /* events of groups of PVM, which are not joined then */
 	struct messages *messages; /* NULL: not wanted */
+	struct counted *counted;   /* what is no event because of modes */
+	struct sampled *sampled;   /* whether the others are a fair sample */
 	struct crossings *crossings;
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */
@@ -45,6 +49,26 @@ static inline const struct meetings_counts *colop_counts(const struct colop *col
 
 /** Events of collectives that are in no operation (arrivals.h). */
 struct arrivals_counts colop_left_out(const struct colop *colop);
+
+/** The share of calls of collectives that are events. */
+static inline double colop_recorded(const struct colop *colop, uint32_t comm)
+{
+	return counted_share(colop->counted, CHANNEL_COLLECTIVE, comm);
+}
+
+/** Is it known of all collectives which one was the one before, as the imbalance is since that? */
+static inline bool colop_has_imbalance(const struct colop *colop, const struct lateness_class *of)
+{
+	return of->between_ns > 0 && colop_recorded(colop, 0) >= 1;
+}
+
+/** Calls for messages on @comm (0: all communicators) that are no events, so that those which are
+ * cannot be matched by their order. */
+static inline uint64_t colop_unmatched(const struct colop *colop, uint32_t comm)
+{
+	return counted_calls(colop->counted, CHANNEL_P2P, comm).skipped +
+	       counted_calls(colop->counted, CHANNEL_COMPLETION, comm).skipped;
+}
 
 /** Of --reduced: what it joins, and take what is in a wave; returns whether anything was.
  * (reduced.c) */

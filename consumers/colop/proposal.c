@@ -67,8 +67,8 @@ static void classes_take(struct proposal *s)
 		if (kind == STEER_KINDS || of->magnitude > MAGNITUDE_MOST)
 			continue;
 		s->operations[kind] += of->meetings;
-		s->cost[kind] +=
-			of->waited_ns + of->inside_ns * (double)of->members / (double)of->meetings;
+		s->cost[kind] += of->scale * (of->waited_ns + of->inside_ns * (double)of->members /
+								      (double)of->meetings);
 		s->all_world &= evspace_is_world(s->colop->follow.client, of->comm) != 0;
 	}
 }

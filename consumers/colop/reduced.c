@@ -13,8 +13,10 @@ static void take_sum(void *arg, const struct meeting_sum *sum, enum meeting_gap 
 {
 	struct colop *c = arg;
 
-	if (gap == MEETING_WHOLE)
-		lateness_add_sum(c->lateness, sum);
+	if (gap != MEETING_WHOLE)
+		return;
+	sampled_add(c->sampled, sum->meet.comm, sum->meet.number);
+	lateness_add_sum(c->lateness, sum);
 }
 
 struct meeting_sums *reduced_new(struct colop *c)

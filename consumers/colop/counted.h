@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counted: how many calls each class of operations has made, and how many of these are no event
+ * because of its mode. */
+#ifndef EVSPACE_COUNTED_H
+#define EVSPACE_COUNTED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "tree/data/op.h"
+
+struct counted;
+struct evspace_options;
+
+/** What is looked at by @look, from the program's begin on. It is borrowed. */
+struct counted *counted_new(const struct evspace_options *look);
+
+/** NULL is fine. */
+void counted_free(struct counted *counted);
+
+/** From now on only what is counted from now on is told. */
+void counted_begin(struct counted *counted);
+
+/** Ask for what is counted now. Where nobody tells, as in archives without counts, all is taken to
+ * be recorded. */
+void counted_take(struct counted *counted);
+
+/** Calls of @channel on @comm (0: on all communicators). */
+struct counted_calls {
+	uint64_t calls, skipped; /* of these no event */
+} counted_calls(const struct counted *counted, enum channel channel, uint32_t comm);
+
+/** The share of them that are events: 1 if there are none. */
+double counted_share(const struct counted *counted, enum channel channel, uint32_t comm);
+
+#endif
