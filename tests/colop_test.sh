@@ -196,6 +196,12 @@ overwritten_waits_are_counted() {
 		grep -q "of 120 messages, of which $unknown are untold (Late Sender: MPI_Send)" "$tap_dir/out" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
+# Elements by call site come one after the other; what members did since the collective before is so all the same.
+sites_keep_the_order() {
+	EVSPACE_ELEMENTS=collective=site ran sites --operations 60 --pause 1000 --late 2:20000:1:0 && colop --run sites --json || return
+	[ "$(grep '"type":"class"' "$tap_dir/out" | field imbalance | awk '$1 > 2' | wc -l)" = 4 ] || { cat "$tap_dir/out"; return 1; }
+}
+
 # Three ranks wait for the fourth most of the time; of one in eight operations it is known.
 samples_are_scaled() {
 	EVSPACE_MODES=collective=1/8 ran eighth --operations 1000 --pause 100 --sums --late 2:3000:1:0 && colop --run eighth --json || return
@@ -272,6 +278,7 @@ tap_case "... receives whose waits were overwritten are counted" overwritten_wai
 tap_case "... what lacks its other side is counted" holes_are_counted
 tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' evspace colop --messages --reduced
 tap_case "... nor messages of which one in two calls is an event" sampled_messages_are_not_told
+tap_case "operations of several call sites come in order" sites_keep_the_order
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
 tap_case "what was overwritten is said" lost_ones_are_said
 tap_case "--check is an exit code" check_tells

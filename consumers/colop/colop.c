@@ -50,7 +50,7 @@ static const char colop_help[] =
 #define TOP   10u
 #define LEAST 0.001
 
-/* Most arrivals that are kept: 200 MB. */
+/* Most arrivals that are kept, of open operations and of whole ones: 300 MB. */
 #define ARRIVALS_MOST 1000000u
 
 #define CHECK_NS   UINT64_C(10000000000)
@@ -215,6 +215,7 @@ static bool take_events(struct colop *c)
 {
 	bool any = arrivals_take(c->arrivals, c->follow.client);
 
+	meeting_order_turn(c->order);
 	if (c->messages)
 		messages_take(c->messages, c->follow.client);
 	return any;
@@ -271,10 +272,11 @@ static void begin(struct colop *c)
 	c->redraw = c->watch && isatty(STDOUT_FILENO);
 	c->once = memory_new(c->top, sizeof(*c->once));
 	c->attendance = attendance_new();
+	c->order = meeting_order_new(ARRIVALS_MOST, take_meeting, c);
 	if (c->reduced)
 		c->sums = reduced_new(c);
 	else
-		c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
+		c->meetings = meetings_new(ARRIVALS_MOST, meeting_order_add, c->order);
 	if (c->meetings)
 		c->arrivals = arrivals_new(c->attendance, c->meetings);
 	if (c->with_messages)
@@ -333,6 +335,7 @@ static void end(struct colop *c)
 	options_close(&c->follow.common, c->follow.client);
 	arrivals_free(c->arrivals);
 	meetings_free(c->meetings);
+	meeting_order_free(c->order);
 	meeting_sums_free(c->sums);
 	messages_free(c->messages);
 	counted_free(c->counted);
@@ -403,6 +406,7 @@ int colop_main(int argc, char **argv)
 			meeting_sums_end(c.sums);
 		else
 			meetings_end(c.meetings);
+		meeting_order_turn(c.order);
 		if (c.messages)
 			messages_end(c.messages);
 		lateness_end(c.lateness);
