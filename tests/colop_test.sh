@@ -217,7 +217,7 @@ samples_are_scaled() {
 # What is left in the elements is said to be less than all.
 lost_ones_are_said() {
 	EVSPACE_CAPACITY=collective=100 ran few --operations 300 --pause 100 && colop --run few &&
-		grep -q '^804 of 1,200 events were overwritten before they were read: all is said of the others$' "$tap_dir/err" ||
+		grep -q '^804 of 1,200 events were overwritten before they were read, or had no element: all is said of the others$' "$tap_dir/err" ||
 		{ cat "$tap_dir/err"; return 1; }
 }
 
@@ -228,6 +228,14 @@ sampled_messages_are_not_told() {
 		grep -q '"type":"matched",.*"skipped":[1-9]' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
 	colop --run half --messages && grep -q 'calls are no event, as the mode of their class has it: nothing is told' "$tap_dir/err" ||
 		{ cat "$tap_dir/err"; return 1; }
+}
+
+# Threads without elements: any of their messages could be one that others have sent or got.
+overflowed_is_lost() {
+	timeout -k 5 60 evspace run --no-summary --run narrow --threads 1 -- mpirun -np 2 "$top_builddir/tests/apps/threads" --threads 2 --rounds 20 \
+		>/dev/null && colop --run narrow --messages && ! grep -q 'has waited for' "$tap_dir/out" &&
+		grep -q '^0 messages, .* of ranks of which events are missing' "$tap_dir/err" && grep -q ' or had no element: ' "$tap_dir/err" ||
+		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
 # Without the first of one rank's events, of its messages nothing is said; of others all.
@@ -278,6 +286,7 @@ tap_case "... receives whose waits were overwritten are counted" overwritten_wai
 tap_case "... what lacks its other side is counted" holes_are_counted
 tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' evspace colop --messages --reduced
 tap_case "... nor messages of which one in two calls is an event" sampled_messages_are_not_told
+tap_case "... nor those of ranks with threads that have no elements" overflowed_is_lost
 tap_case "operations of several call sites come in order" sites_keep_the_order
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
 tap_case "what was overwritten is said" lost_ones_are_said

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "consumers/analysis/lateness.h"
-#include "consumers/analysis/sampled.h"
+#include "consumers/analysis/evenness.h"
 #include "consumers/analysis/tail.h"
 #include "tree/data/op.h"
 
@@ -158,7 +158,7 @@ static void threads_wait_once(void)
 static bool is_fair(uint32_t n, uint64_t seed,
 		    bool (*comes)(uint64_t *seed, uint32_t k, uint32_t n))
 {
-	struct sampled *s = sampled_new();
+	struct evenness *s = evenness_new();
 	uint32_t came = 0;
 	bool fair;
 
@@ -167,12 +167,12 @@ static bool is_fair(uint32_t n, uint64_t seed,
 
 		if (!comes(&seed, k, n))
 			continue;
-		sampled_add(s, 5, k - 100);
+		evenness_add(s, 5, k - 100);
 		came++;
 	}
-	fair = sampled_is_fair(s, 5, came / (double)n);
-	CU_ASSERT(!sampled_is_fair(s, 6, 1));
-	sampled_free(s);
+	fair = evenness_is_fair(s, 5, came / (double)n);
+	CU_ASSERT(!evenness_is_fair(s, 6, 1));
+	evenness_free(s);
 	return fair;
 }
 

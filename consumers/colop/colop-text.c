@@ -396,7 +396,8 @@ static void lost_write(FILE *line, const void *arg)
 	char some[UNIT_TEXT], all[UNIT_TEXT];
 
 	fprintf(line,
-		"%s of %s events were overwritten before they were read: all is said of the others",
+		"%s of %s events were overwritten before they were read, or had no element: all is "
+		"said of the others",
 		unit_count(some, n->lost), unit_count(all, n->lost + n->read));
 }
 

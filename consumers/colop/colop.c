@@ -57,10 +57,12 @@ static const char colop_help[] =
 #define REDRAW_NS  UINT64_C(1000000000)
 #define COLLECTIVE "/**/collective"
 
-/* What is looked at; all but the first for messages. */
-static const char *const kinds[] = {COLLECTIVE, "/**/p2p", "/**/wait", "/**/completion"};
+/* What is looked at; all but the first two for messages. What had no element is lost. */
+static const char *const kinds[] = {COLLECTIVE, "/**/overflow/**", "/**/p2p", "/**/wait",
+				    "/**/completion"};
 
-#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS		 (sizeof(kinds) / sizeof(kinds[0]))
+#define KINDS_COLLECTIVE 2
 
 static int take_least(void *into, const char *value, struct error *e)
 {
@@ -163,7 +165,7 @@ static void take_meeting(void *arg, const struct meeting *meeting)
 	instance_take(&c->instance, c->follow.client, meeting);
 	if (meeting->gap != MEETING_WHOLE)
 		return;
-	sampled_add(c->sampled, meeting->key.comm, meeting->key.number);
+	evenness_add(c->evenness, meeting->key.comm, meeting->key.number);
 	lateness_add(c->lateness, meeting);
 }
 
@@ -173,7 +175,7 @@ static double scale_of(void *arg, uint32_t comm)
 	const struct colop *c = arg;
 	const double share = comm ? colop_recorded(c, comm) : 1;
 
-	return share < 1 && sampled_is_fair(c->sampled, comm, share) ? 1 / share : 1;
+	return share < 1 && evenness_is_fair(c->evenness, comm, share) ? 1 / share : 1;
 }
 
 static void scale(struct colop *c)
@@ -256,10 +258,10 @@ static void begin(struct colop *c)
 		common->look.view = "meet";
 	} else if (common->look.n_select == 0 && !common->look.define &&
 		   strcmp(common->look.view, "events") == 0) {
-		for (size_t i = 0; i < (c->with_messages ? KINDS : 1); i++)
+		for (size_t i = 0; i < (c->with_messages ? KINDS : KINDS_COLLECTIVE); i++)
 			common->select[i] = kinds[i];
 		common->look.select = common->select;
-		common->look.n_select = c->with_messages ? KINDS : 1;
+		common->look.n_select = c->with_messages ? KINDS : KINDS_COLLECTIVE;
 	}
 	c->suggest |= c->apply;
 	if ((c->check || c->suggest) && !common->duration_ns && !common->count &&
@@ -282,7 +284,7 @@ static void begin(struct colop *c)
 	if (c->with_messages)
 		c->messages = messages_new(c->attendance);
 	c->counted = counted_new(&common->look);
-	c->sampled = sampled_new();
+	c->evenness = evenness_new();
 	c->crossings = crossings_new();
 	c->lateness = lateness_new(CONFIDENCE, take_once, c);
 }
@@ -339,7 +341,7 @@ static void end(struct colop *c)
 	meeting_sums_free(c->sums);
 	messages_free(c->messages);
 	counted_free(c->counted);
-	sampled_free(c->sampled);
+	evenness_free(c->evenness);
 	crossings_free(c->crossings);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);

@@ -6,7 +6,7 @@
 #include "consumers/analysis/crossing.h"
 #include "consumers/analysis/lateness.h"
 #include "consumers/analysis/meeting-order.h"
-#include "consumers/analysis/sampled.h"
+#include "consumers/analysis/evenness.h"
 #include "consumers/colop/arrivals.h"
 #include "consumers/colop/attendance.h"
 #include "consumers/colop/counted.h"
@@ -31,7 +31,7 @@ struct colop {
 	uint64_t grouped;	     /* events of groups of PVM, which are not joined then */
 	struct messages *messages;   /* NULL: not wanted */
 	struct counted *counted;     /* what is no event because of modes */
-	struct sampled *sampled;     /* whether the others are a fair sample */
+	struct evenness *evenness;   /* whether the others are a fair sample */
 	struct crossings *crossings;
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */

@@ -3,6 +3,7 @@
 #include "consumers/colop/messages.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "consumers/analysis/message-wait.h"
 #include "consumers/colop/arrivals.h"
@@ -17,6 +18,9 @@
 #define SIDES_MOST   500000u
 #define CALLS_MOST   1000000u
 #define LOOKING_MOST 100000u
+
+/* In the names of elements for what has none. */
+#define OVERFLOW "/overflow/"
 
 /* Messages of PVM, by what is no communicator: those to a group are received as all others are. */
 #define ALL_TASKS 0u
@@ -179,6 +183,18 @@ static void take_event(struct messages *m, const struct evspace_client *client,
 	message_match_add(m->match, &key, what == MESSAGE_RECEIVED, &side);
 }
 
+/* What had no element may have been a message (decision 17). */
+static void take_overflowed(struct messages *m, struct evspace_client *client)
+{
+	struct evspace_loss loss;
+
+	evspace_rewind(client);
+	while (evspace_loss(client, &loss)) {
+		if (strstr(loss.name, OVERFLOW))
+			message_match_lost(m->match, loss.rank);
+	}
+}
+
 void messages_take(struct messages *m, struct evspace_client *client)
 {
 	struct evspace_event ev;
@@ -197,6 +213,7 @@ void messages_take(struct messages *m, struct evspace_client *client)
 					   attendance_find(m->attendance, ev.name, ev.rank)->thread,
 					   ev.start_ns, ev.end_ns);
 	}
+	take_overflowed(m, client);
 	message_match_turn(m->match);
 	message_waits_turn(m->waits);
 }

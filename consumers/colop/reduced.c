@@ -15,7 +15,7 @@ static void take_sum(void *arg, const struct meeting_sum *sum, enum meeting_gap 
 
 	if (gap != MEETING_WHOLE)
 		return;
-	sampled_add(c->sampled, sum->meet.comm, sum->meet.number);
+	evenness_add(c->evenness, sum->meet.comm, sum->meet.number);
 	lateness_add_sum(c->lateness, sum);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keeps the first three moments of the numbers of each communicator. */
-#include "consumers/analysis/sampled.h"
+#include "consumers/analysis/evenness.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,25 +16,25 @@
 #define DEVIATIONS 5.0
 #define OTHERS	   0.2
 
-struct sampled_comm {
+struct evenness_comm {
 	uint32_t comm, base;	    /* the number that came first */
 	int32_t low, high;	    /* since that */
 	double n, sum, sum_squares; /* of numbers since that */
 	UT_hash_handle hh;
 };
 
-struct sampled {
-	struct sampled_comm *comms;
+struct evenness {
+	struct evenness_comm *comms;
 };
 
-struct sampled *sampled_new(void)
+struct evenness *evenness_new(void)
 {
-	return memory_new(1, sizeof(struct sampled));
+	return memory_new(1, sizeof(struct evenness));
 }
 
-void sampled_free(struct sampled *s)
+void evenness_free(struct evenness *s)
 {
-	struct sampled_comm *c, *next;
+	struct evenness_comm *c, *next;
 
 	if (!s)
 		return;
@@ -46,9 +46,9 @@ void sampled_free(struct sampled *s)
 	free(s);
 }
 
-void sampled_add(struct sampled *s, uint32_t comm, uint32_t number)
+void evenness_add(struct evenness *s, uint32_t comm, uint32_t number)
 {
-	struct sampled_comm *c;
+	struct evenness_comm *c;
 	int32_t since;
 
 	HASH_FIND(hh, s->comms, &comm, sizeof(comm), c);
@@ -68,9 +68,9 @@ void sampled_add(struct sampled *s, uint32_t comm, uint32_t number)
 	c->sum_squares += (double)since * since;
 }
 
-bool sampled_is_fair(const struct sampled *s, uint32_t comm, double share)
+bool evenness_is_fair(const struct evenness *s, uint32_t comm, double share)
 {
-	const struct sampled_comm *c;
+	const struct evenness_comm *c;
 	double numbers, half, mean, square, came;
 
 	HASH_FIND(hh, s->comms, &comm, sizeof(comm), c);
