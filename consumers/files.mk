@@ -21,7 +21,7 @@ include consumers/phase/files.mk
 lib_LTLIBRARIES += libevspace.la
 include_HEADERS += consumers/client/evspace-call.h consumers/client/evspace-client.h consumers/client/evspace-control.h consumers/client/evspace-cost.h consumers/client/evspace-loop.h \
 	consumers/client/evspace-record.h consumers/client/evspace-reply.h consumers/client/evspace-wave.h \
-	consumers/client/evspace-foreign.h tree/stage/evspace-stage.h
+	consumers/client/evspace-foreign.h consumers/client/evspace-typed.h tree/stage/evspace-stage.h
 libevspace_la_SOURCES =
 libevspace_la_LIBADD = libclient.la libtree.la libpathmap.la
 libevspace_la_LDFLAGS = $(AM_LDFLAGS) -version-info 0:0:0 \

@@ -47,11 +47,11 @@ CLEANFILES += man/pathmap.5
 # Pages of section 3 are what the public headers say; each function leads to that of its header.
 api_headers = consumers/client/evspace-call.h consumers/client/evspace-client.h consumers/client/evspace-control.h consumers/client/evspace-cost.h consumers/client/evspace-foreign.h \
 	consumers/client/evspace-loop.h consumers/client/evspace-record.h \
-	consumers/client/evspace-reply.h consumers/client/evspace-wave.h node-agent/collect/core/evspace.h \
+	consumers/client/evspace-reply.h consumers/client/evspace-typed.h consumers/client/evspace-wave.h node-agent/collect/core/evspace.h \
 	node-agent/collect/core/evspace-figures.h node-agent/pastset/evspace-element.h tree/stage/evspace-stage.h
 nodist_man3_MANS = man/evspace-call.3 man/evspace-client.3 man/evspace-control.3 man/evspace-cost.3 man/evspace-element.3 \
 	man/evspace-figures.3 man/evspace-foreign.3 man/evspace-loop.3 man/evspace-record.3 \
-	man/evspace-reply.3 man/evspace-stage.3 man/evspace-wave.3 man/evspace.3
+	man/evspace-reply.3 man/evspace-stage.3 man/evspace-typed.3 man/evspace-wave.3 man/evspace.3
 $(nodist_man3_MANS): deploy/manheader.awk deploy/manfile.awk $(api_headers)
 	$(AM_V_GEN)$(MKDIR_P) man && header=$(filter %/$(notdir $(@:.3=.h)),$(api_headers:%=$(top_srcdir)/%)) && \
 		$(AWK) -v flags='$(if $(findstring stage,$@),-fPIC -shared $$(pkg-config --cflags evspace-stage),$$(pkg-config --cflags --libs evspace$(if $(findstring element,$@),-element)))' -f $(top_srcdir)/deploy/manheader.awk $$header | \

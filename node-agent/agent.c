@@ -17,6 +17,7 @@
 #include "node-agent/identity.h"
 #include "node-agent/source/reaper.h"
 #include "node-agent/store/monitor.h"
+#include "node-agent/control/made.h"
 #include "node-agent/control/session.h"
 #include "node-agent/source/sampler.h"
 #include "node-agent/source/source.h"
@@ -25,6 +26,7 @@
 #include "node-agent/control/shares.h"
 #include "node-agent/control/waits.h"
 #include "pathmap/plan/holding.h"
+#include "pathmap/plan/made.h"
 #include "tree/scope/child.h"
 #include "tree/link/listener.h"
 #include "tree/link/link-hub.h"
@@ -314,6 +316,18 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 	agent_map_changed(&a->sessions);
 }
 
+/* The map's elements. Only the entry knows a map that was applied, so that others remove none. */
+static void agent_make(const struct agent *a)
+{
+	const struct pathmap *map = a->active_map->map;
+	char *text = made_text(map);
+	struct error e;
+
+	if (made_keep(&a->store, a->node, text, strcmp(pathmap_entry(map), a->node) == 0, &e) < 0)
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+	free(text);
+}
+
 struct agent *agent_new(const struct agent_options *o, struct error *e)
 {
 	struct agent *a = calloc(1, sizeof(*a));
@@ -343,6 +357,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 	a->sources.sampler = sampler_new(a->base, &a->sources, e);
 	if (!a->sources.sampler)
 		fprintf(stderr, "evspace agent: %s; it cannot sample\n", e->text);
+	agent_make(a);
 	a->sources.shelf = shelf_new(a->store.base, a->node, o->retention_ns);
 	a->reaper = reaper_new(a->base, &a->sources, o->retention_ns);
 	a->sessions.reaper = a->reaper;

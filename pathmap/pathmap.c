@@ -10,6 +10,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/model/parts.h"
+#include "pathmap/plan/made.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/plan/rules.h"
 #include "pathmap/plan/steer.h"
@@ -195,6 +196,8 @@ struct pathmap *pathmap_make(const struct mapfile sources[SOURCE_COUNT], pathmap
 			rules_check(map, &sources[SOURCE_APPLICATION], diagnostics);
 		if (diagnostics->total == 0)
 			steer_check(map, &sources[SOURCE_MAPPING], diagnostics);
+		if (diagnostics->total == 0)
+			made_check(map, &sources[SOURCE_APPLICATION], diagnostics);
 	}
 	if (diagnostics->total > 0) {
 		pathmap_free(map);

@@ -22,6 +22,16 @@ static void swap_double(double *d)
 	memcpy(d, &bits, sizeof(bits));
 }
 
+/* Its bytes, and those of typed tuples, are the same on all machines. */
+static void swap_figure(struct field_figure *f)
+{
+	SWAP64(f->count);
+	swap_double(&f->min);
+	swap_double(&f->max);
+	swap_double(&f->mean);
+	swap_double(&f->m2);
+}
+
 static void swap_part(struct part *p)
 {
 	p->clock.base_ns = (int64_t)bswap_64((uint64_t)p->clock.base_ns);
@@ -140,6 +150,8 @@ static void swap_all(struct batch *b)
 				swap_count(&view.counts[i]);
 			else if (view.run->kind == RUN_MEETS)
 				swap_meet(&view.meets[i]);
+			else if (view.run->kind == RUN_FIGURES)
+				swap_figure(&view.field_figures[i]);
 			else if (view.run->kind == RUN_FOREIGN)
 				SWAP64(view.foreigns[i].word);
 		}
@@ -149,6 +161,26 @@ static void swap_all(struct batch *b)
 		SWAP16(view.run->count);
 		SWAP64(view.run->first);
 	}
+}
+
+/* Two tuples of a program's own element. */
+static void typed_add(struct batch *b)
+{
+	static const char type[] = "n i32, x f64, who text[3]";
+	const struct {
+		int32_t n;
+		double x;
+		char who[3];
+	} values = {-5, 0.25, "ab"};
+	struct typed_word *to;
+	struct fields fields;
+	uint32_t words;
+
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, type, NULL), 0);
+	words = typed_head_words(type) + 2 * typed_tuple_words(&fields);
+	to = typed_head(batch_add(b, RUN_TYPED, 11, 3, words, 1), &fields, type);
+	to = typed_put(to, 77, &values, fields.bytes);
+	(void)typed_put(to, 0, &values, fields.bytes);
 }
 
 static void fill(struct batch *b)
@@ -197,6 +229,9 @@ static void fill(struct batch *b)
 	for (unsigned i = FOREIGN_HEAD; i < FOREIGN_HEAD + 4; i++)
 		foreign[i].word = UINT64_C(0x0102030405060708) + i;
 	memcpy(batch_add(b, RUN_FOREIGN, 10, 0, FOREIGN_HEAD + 4, 0), foreign, sizeof(foreign));
+	typed_add(b);
+	*(struct field_figure *)batch_add(b, RUN_FIGURES, 11, 0, 1, 0) =
+		(struct field_figure){2, 1.5, 2.5, 2, 0.5, FOLD_MAX, {0}, "residual"};
 }
 
 /* No stage of this kind is here: the run says itself what it holds, in both byte orders. */
@@ -223,6 +258,61 @@ static void foreign_records(void)
 				UINT64_C(0x0102030405060708) + FOREIGN_HEAD + 1);
 	}
 	CU_ASSERT_EQUAL(found, 1);
+	batch_fini(&b);
+}
+
+/* As the other machine would write them: its order, and the word that says so. */
+static void typed_reverse(const struct run_view *view)
+{
+	struct typed_word *words = view->typed_words;
+	struct typed_run run;
+
+	CU_ASSERT_FATAL(typed_read(&run, words, view->run->count));
+	for (uint32_t i = 0; i < run.n; i++) {
+		struct typed_word *tuple = words + (run.tuples - words) + i * run.words;
+		uint64_t ticks = bswap_64(typed_ticks(tuple));
+
+		memcpy(tuple, &ticks, sizeof(ticks));
+		fields_swap(&run.fields, tuple + 1);
+	}
+	words->bytes[0] ^= 1;
+}
+
+/* Typed tuples are put in order where somebody looks at them, and their times are converted there.
+ */
+static void typed_tuples(void)
+{
+	const struct clock_line line = {1000, 70, 2, 0};
+	struct batch_cursor c = {0};
+	struct run_view view;
+	struct typed_run run;
+	struct batch b;
+	double x;
+
+	batch_init(&b);
+	fill(&b);
+	while (batch_next(&b, &c, &view) && view.run->kind != RUN_TYPED)
+		;
+	CU_ASSERT_EQUAL_FATAL(view.run->kind, RUN_TYPED);
+	typed_reverse(&view);
+	typed_to_ns(view.typed_words, view.run->count, &line);
+	CU_ASSERT_FATAL(typed_read(&run, view.typed_words, view.run->count));
+	CU_ASSERT(!run.swapped && run.n == 2 && view.lost == 1);
+	CU_ASSERT_EQUAL(typed_ticks(run.tuples), 1014);
+	CU_ASSERT_EQUAL(typed_ticks(run.tuples + run.words), 0);
+	memcpy(&x, (char *)typed_fields(run.tuples) + run.fields.field[1].at, sizeof(x));
+	CU_ASSERT_EQUAL(x, 0.25);
+	/* what a peer may say instead */
+	CU_ASSERT_FALSE(typed_read(&run, view.typed_words, view.run->count - 1));
+	CU_ASSERT_FALSE(typed_read(&run, view.typed_words, 1));
+	view.typed_words[0].bytes[2]++;
+	CU_ASSERT_FALSE(typed_read(&run, view.typed_words, view.run->count));
+	CU_ASSERT_EQUAL(batch_check(b.own->data, b.bytes, NULL, NULL), -1);
+	view.typed_words[0].bytes[2]--;
+	view.typed_words[1].bytes[0] = '1';
+	CU_ASSERT_FALSE(typed_read(&run, view.typed_words, view.run->count));
+	memset(view.typed_words + 1, 'n', view.typed_words[0].bytes[1] * sizeof(*view.typed_words));
+	CU_ASSERT_FALSE(typed_read(&run, view.typed_words, view.run->count));
 	batch_fini(&b);
 }
 
@@ -269,7 +359,7 @@ static void cut_anywhere(void)
 		CU_ASSERT_EQUAL(errno, EPROTO);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "other byte order"));
 	}
-	CU_ASSERT_EQUAL(whole, 15);
+	CU_ASSERT_EQUAL(whole, 17);
 	batch_fini(&b);
 }
 
@@ -292,6 +382,7 @@ static void garbage(void)
 static CU_TestInfo convert_cases[] = {
 	{"every field of every kind", every_field},
 	{"records of a stage that nobody has here", foreign_records},
+	{"typed tuples", typed_tuples},
 	{"cut anywhere", cut_anywhere},
 	{"garbage", garbage},
 	CU_TEST_INFO_NULL,

@@ -155,9 +155,9 @@ static void budgets(void)
 
 static void steering(void)
 {
-	static const char *const lines[] = {
-		"collectives are steered along bcast=0(1)|2(3) instead of nothing, as soon as the "
-		"ranks of a communicator agree"};
+	static const char *const lines[] = {"collectives are steered along bcast<=4096=0(1)|2(3) "
+					    "instead of nothing, as soon as the "
+					    "ranks of a communicator agree"};
 
 	differs(application, cluster, "entry front; place rank[0-3] on a[0-1] b[0-1]; steer bcast;",
 		lines, 1);

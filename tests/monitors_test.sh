@@ -160,6 +160,35 @@ durations_agree() {
 		}' "$tap_dir/sizes" || { grep /-/front "$tap_dir/sizes"; return 1; }
 }
 
+# Collectors around a stage: what it takes at its place; and one between two others: what a collector takes.
+brackets() {
+	in_vain --define 'node collector; node histogram; node collector; node collector; node collector' --rate 20 --duration 2s || return
+	evspace events --connect "$bed_entry" --of evspace --backlog --count 1 --json --select '/**/stage' >"$tap_dir/stages" 2>"$tap_dir/err"
+	awk '
+		function number(key) {
+			match($0, "\"" key "\":[0-9]*")
+			return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
+		}
+		/"name":"\/A\/a0\/agent/ && /evspace_(collector|histogram)/ && /"label":"defined/ {
+			wave = number("seq_or_tag"); at = number("peer")
+			start[wave, at] = number("start_ns"); end[wave, at] = number("end_ns")
+			seen[wave]++
+		}
+		END {
+			for (w in seen) {
+				if (seen[w] != 5)
+					continue
+				n++
+				if (start[w, 1] < end[w, 0] || start[w, 2] < end[w, 1])
+					exit 1
+				one = start[w, 4] - start[w, 3]
+				if (one <= 0 || one > 1000000)
+					exit 2
+			}
+			exit n < 5
+		}' "$tap_dir/stages" || { echo "awk: $?"; grep -c . "$tap_dir/stages"; grep a0 "$tap_dir/stages" | head; return 1; }
+}
+
 # Who holds a wave up is seen by how long it was waited for, and that it was in vain.
 names_who_is_late() {
 	bed_start looker evspace view latest --connect "$bed_entry" --deadline 400 --rate 20 --json
@@ -262,6 +291,7 @@ tap_case "agents that record from their start" agents_monitored
 tap_case "every agent has made the waves that the consumer took" waves_agree
 tap_case "what hops received is what children sent" bytes_agree
 tap_case "durations and stages are those of the waves" durations_agree
+tap_case "collectors on a path, around a stage and around each other" brackets
 tap_case "rates as text, by view" shows '^/  *gather@sizes' view rates --count 1
 tap_case "rates of a level" shows '^/A/a0  *cpu@sizes' view rates --level node --count 1 --top all
 tap_case "the slowest" shows 'evspace_wave of [0-9]* inputs* #[0-9]* of sizes' view slowest --backlog --count 1

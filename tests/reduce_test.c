@@ -175,10 +175,10 @@ static void first_in_any_tree(void)
 
 static void arguments(void)
 {
-	static const char *const good[] = {"first",	      "last",
-					   "count",	      "sum of bytes",
-					   "mean by op",      "variance of duration by comm by op",
-					   "max by op by op", "count by block"};
+	static const char *const good[] = {
+		"first",	   "last",	     "count",
+		"sum of bytes",	   "mean by op",     "variance of duration by comm by op",
+		"max by op by op", "count by block", "max of field residual"};
 	static const char *const bad[] = {"",
 					  "latest",
 					  "last by op",
@@ -188,7 +188,10 @@ static void arguments(void)
 					  "sum per comm",
 					  "sum of bytes by",
 					  "sum by block",
-					  "count by block by comm"};
+					  "count by block by comm",
+					  "max of field",
+					  "max of field a by op",
+					  "first of field a"};
 	struct error e;
 
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
@@ -239,6 +242,68 @@ static void counts_by_block(void)
 	place_fini(&p);
 }
 
+/* A run of @n tuples with values from @first on. */
+static void typed_add(struct batch *b, const char *type, unsigned n, double first)
+{
+	struct typed_word *to;
+	struct fields fields;
+
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, type, NULL), 0);
+	to = batch_add(b, RUN_TYPED, 1, 0, typed_head_words(type) + n * typed_tuple_words(&fields),
+		       0);
+	to = typed_head(to, &fields, type);
+	for (unsigned i = 0; i < n; i++) {
+		const double values[] = {first + i, i % 2 ? NAN : first - i};
+
+		to = typed_put(to, 0, values, fields.bytes);
+	}
+}
+
+static const struct field_figure *figure_of(const struct batch *b, struct part *part)
+{
+	static struct field_figure figure;
+	struct batch_cursor c = {0};
+	struct run_view view;
+	unsigned n = 0;
+
+	while (batch_next(b, &c, &view)) {
+		if (view.run->kind == RUN_PART && !(view.run->flags & RUN_FOLD))
+			*part = *view.part;
+		if (view.run->kind == RUN_FIGURES)
+			figure = view.field_figures[0], n += view.run->count;
+	}
+	CU_ASSERT_EQUAL_FATAL(n, 1);
+	return &figure;
+}
+
+/* Of a field, by its name; what has none, or no number in it, is filtered. Twice is as once. */
+static void figures_of_fields(void)
+{
+	const struct tuple other = {.start = 1, .end = 2, .op = 1};
+	const struct field_figure *f;
+	struct part *part, got;
+	struct place p;
+
+	place_init(&p, 0);
+	part = batch_add(&p.batch, RUN_PART, 0, RANDOM_TREES_WAVE, 1, 0);
+	*part = (struct part){.clock = CLOCK_LINE_NS, .read = 9, .elements = 1};
+	typed_add(&p.batch, "a f64, r f64", 4, 10);
+	typed_add(&p.batch, "r f64[2]", 2, -3);
+	typed_add(&p.batch, "x f64, y f64", 2, 0);
+	*(struct tuple *)batch_add(&p.batch, RUN_TUPLES, 1, 0, 1, 0) = other;
+	place_apply(&p, &reduce_ops, LEVEL_NODE, "max of field r");
+	f = figure_of(&p.batch, &got);
+	CU_ASSERT(got.reduced == 4 && got.filtered == 5);
+	/* 10, 8; -3 twice, -2 */
+	CU_ASSERT(f->count == 5 && f->max == 10 && f->min == -3 && fabs(f->mean - 2) < 1e-12);
+	CU_ASSERT(fabs(f->m2 - 166) < 1e-9 && f->fold == FOLD_MAX);
+	CU_ASSERT_STRING_EQUAL(f->field, "r");
+	place_apply(&p, &reduce_ops, LEVEL_ALL, "max of field r");
+	f = figure_of(&p.batch, &got);
+	CU_ASSERT(f->count == 5 && f->max == 10 && fabs(f->m2 - 166) < 1e-9);
+	place_fini(&p);
+}
+
 static void a_run_without_a_part(void)
 {
 	struct place p;
@@ -280,6 +345,7 @@ static void a_wave_allocates_nothing(void)
 static CU_TestInfo reduce_cases[] = {
 	{"totals are the same in any tree", totals_in_any_tree},
 	{"processes are counted by the block that they are in", counts_by_block},
+	{"figures of fields of typed tuples", figures_of_fields},
 	{"the last are the same in any tree", last_in_any_tree},
 	{"the first are the same in any tree", first_in_any_tree},
 	{"arguments are checked", arguments},

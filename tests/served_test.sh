@@ -11,6 +11,7 @@ reader=
 tap_cleanup() {
 	[ -n "$reader" ] && kill "$reader" 2>/dev/null
 	bed_end
+	rm -rf "$EVSPACE_DIR-far"
 }
 
 made_and_read() {
@@ -191,8 +192,140 @@ read_from_elsewhere() {
 	bed_kill KILL a0 && tap_says 1 'a0 has not answered: ' evspace element read load "${at[@]}"
 }
 
+# Each tuple comes when it is written, whoever else does not answer; and after its own agent was away.
+followed() {
+	local far=$EVSPACE_DIR-far at=(--connect "$bed_entry") since n
+
+	EVSPACE_DIR=$far bed_agents a0 && bed_agents b0 &&
+		EVSPACE_DIR=$far evspace element make steps --run day --fields 'n u64' --capacity 50 || return
+	EVSPACE_DIR=$far evspace element write steps n=0
+	rm -f "$tap_dir/waited"
+	bed_until eval 'evspace element list '"${at[*]}"' | grep -q steps' || return
+	evspace element read steps "${at[@]}" --follow --json >"$tap_dir/waited" 2>"$tap_dir/said" &
+	reader=$!
+	bed_until has_line && kill -STOP "$(bed_pid b0)" || return
+	since=$SECONDS
+	for n in 1 2 3 4 5; do
+		EVSPACE_DIR=$far evspace element write steps n=$n && bed_until grep -q "\"n\":$n}" "$tap_dir/waited" || return
+	done
+	[ $((SECONDS - since)) -lt 8 ] || { echo "five tuples took $((SECONDS - since)) s"; return 1; }
+	kill -CONT "$(bed_pid b0)"
+	bed_kill KILL a0 && bed_until grep -q 'a0 has not answered: .*; goes on when it does' "$tap_dir/said" &&
+		EVSPACE_DIR=$far evspace element write steps n=6 && EVSPACE_DIR=$far bed_agents a0 &&
+		bed_until grep -q '"n":6}' "$tap_dir/waited" && grep -q 'a0 answers again' "$tap_dir/said" || return
+	# the entry, too
+	bed_kill KILL front && bed_until eval '[ "$(grep -c "goes on when it does" "$tap_dir/said")" = 2 ]' &&
+		EVSPACE_DIR=$far evspace element write steps n=7 && bed_agents front &&
+		bed_until grep -q '"n":7}' "$tap_dir/waited" && kill "$reader" || { cat "$tap_dir/said"; return 1; }
+	[ "$(grep -c '"lost":0' "$tap_dir/waited")" = 8 ]
+}
+
+# More than an answer has room for.
+many_listed() {
+	local far=$EVSPACE_DIR-far i
+
+	bed_kill TERM a0
+	(umask 077 && EVSPACE_DIR=$far evspace element make e0000 --run many --fields 'n u64' --capacity 1 &&
+		for ((i = 1; i < 1500; i++)); do
+			printf -v to 'e%04d' $i
+			LC_ALL=C sed "s/e0000/$to/" "$far/many/e0000.elem" >"$far/many/$to.elem" || exit
+		done) && EVSPACE_DIR=$far bed_agents a0 || return
+	bed_until eval 'evspace element list --connect '"$bed_entry"' | grep -q e1499' || return
+	evspace element list --connect "$bed_entry" --run many --json >"$tap_dir/out" &&
+		[ "$(grep -o '"element":"e[0-9]*"' "$tap_dir/out" | sort -u | wc -l)" = 1500 ] &&
+		[ "$(wc -l <"$tap_dir/out")" = 1500 ] || { wc -l "$tap_dir/out"; return 1; }
+	# $EVSPACE_RUN counts with and without agents
+	EVSPACE_RUN=day evspace element list --connect "$bed_entry" --json >"$tap_dir/out" && [ "$(wc -l <"$tap_dir/out")" = 1 ] &&
+		EVSPACE_DIR=$far EVSPACE_RUN=day evspace element list --json >"$tap_dir/out" && [ "$(wc -l <"$tap_dir/out")" = 1 ]
+}
+
+# Their tuples are in views: by name alone, in order, all counted; stages take their fields; archives keep them.
+viewed() {
+	local far=$EVSPACE_DIR-far at=(--connect "$bed_entry" --run sim) i
+
+	for i in 1 2; do
+		EVSPACE_DIR=$far evspace element make residual.$i --run sim --fields 'n u64, r f64' --capacity 10 || return
+	done
+	for ((i = 0; i < 15; i++)); do echo "n=$i r=-$i"; done | EVSPACE_DIR=$far evspace element write residual.1 - &&
+		printf 'n=%s r=10%s.5\n' 0 0 1 1 2 2 | EVSPACE_DIR=$far evspace element write residual.2 - || return
+	EVSPACE_DIR=$far PMIX_RANK=3 evspace element make queue --run sim --fields 'long i32' &&
+		EVSPACE_DIR=$far evspace element write queue long=-7 || return
+	bed_until eval 'evspace element list --connect '"$bed_entry"' | grep -q queue' || return
+	evspace events "${at[@]}" --select '/**/element:residual.*' --backlog --count 3 --json >"$tap_dir/out" 2>"$tap_dir/said" &&
+		tap_printed "$tap_dir/out" "$tap_dir/said" -- '^{"schema":1,"type":"loss","name":"/A/a0/-/t0/element:residual.1","rank":null,"first":0,"lost":5}' \
+			'"type":"element","name":"/A/a0/-/t0/element:residual.1","rank":null,"number":14,"time_ns":[0-9]{19},"error_ns":[0-9.]*,"fields":{"n":14,"r":-14.0}}' \
+			'"type":"element","name":"/A/a0/-/t0/element:residual.2",.*"fields":{"n":2,"r":102.5}}' \
+			'"type":"summary",.*"delivered":13,"lost":5,.*"unaccounted":0' &&
+		[ "$(grep -c '"type":"element"' "$tap_dir/out")" = 13 ] || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
+	# by all patterns that do not name them, none
+	evspace events "${at[@]}" --backlog --count 1 --json >"$tap_dir/out" 2>&1
+	! grep '"type":"element"' "$tap_dir/out" || return
+	evspace events "${at[@]}" --select '/**/element' --backlog --count 2 >"$tap_dir/out" 2>&1 &&
+		tap_printed "$tap_dir/out" -- '^[0-9:.]+  /A/a0/rank3/t0/element:queue #0 long=-7$' || return
+	# by their fields, of the newest and of all
+	evspace view --define 'select /**/element:residual.*; read latest; node reduce max of field r; all reduce max of field r' \
+		"${at[@]}" --count 1 --json >"$tap_dir/out" 2>&1 && tap_printed "$tap_dir/out" -- \
+		'"type":"figure","name":"/","field":"r","fold":"max","value":102.5,"count":2,"sum":88.5,"min":-14.0,"max":102.5,' || return
+	evspace view --define 'select /**/element; read stream; element reduce sum of field n' "${at[@]}" --backlog --count 2 \
+		>"$tap_dir/out" 2>"$tap_dir/said" && tap_printed "$tap_dir/out" "$tap_dir/said" -- \
+		'^/A/a0/-/t0/element:residual.1 +sum of field n 95 of 10 values' '14 tuples read: 0 delivered, 1 filtered, 13 reduced' || return
+	# one that is made, and what is written, while a stream is open
+	evspace events "${at[@]}" --select '/**/element:*' --json >"$tap_dir/waited" 2>"$tap_dir/said" &
+	reader=$!
+	bed_until live_seen '"long":1' queue long=1 && EVSPACE_DIR=$far evspace element make late --run sim --fields 'x f32' &&
+		EVSPACE_DIR=$far evspace element write late x=1 && bed_until grep -q element:late "$tap_dir/waited" &&
+		kill -INT "$reader" && wait "$reader"
+	! grep -q '"long":-7' "$tap_dir/waited" && tap_printed "$tap_dir/waited" -- '"name":"/A/a0/-/t0/element:late","rank":null,"number":0,' || return
+	evspace archive "${at[@]}" --select '/**/element:residual.*' --duration 3s "$tap_dir/kept" >"$tap_dir/said" 2>&1 &&
+		evspace events --from "$tap_dir/kept" --json >"$tap_dir/out" 2>>"$tap_dir/said" &&
+		[ "$(grep -c '"type":"element",.*"fields":{"n":' "$tap_dir/out")" = 13 ] &&
+		tap_printed "$tap_dir/out" -- '"delivered":13,"lost":5,.*"unaccounted":0' || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
+	tap_says 2 'is not a channel; did you mean' evspace view --define 'select /**/elemnt:x' "${at[@]}" &&
+		tap_says 2 'does nothing with total' evspace view --define 'node reduce sum of bytes; all reduce max of field r' "${at[@]}"
+}
+
+# The map has agents make them when it is applied, and removes those that it does not have any more, unless in use.
+made_by_map() {
+	local far=$EVSPACE_DIR-far at=(--connect "$bed_entry" --identity control) other=$tap_dir/other i
+
+	bed_agents a1 b1 && cp -r "$bed_dir/maps" "$other" || return
+	sed -i 's/^application windtunnel {/&\n\telement residual { u64 n; f64 r[2]; text phase[8]; capacity 50; on a0 front; }\n\telement findings { text what[64]; run night; patience 2s; }/' \
+		"$other/application.map"
+	evspace map diff "$other" "${at[@]}" >"$tap_dir/said" 2>&1
+	tap_printed "$tap_dir/said" -- 'elements are made by the map' && evspace map apply "$other" "${at[@]}" >"$tap_dir/said" 2>&1 ||
+		{ cat "$tap_dir/said"; return 1; }
+	bed_until eval '[ "$(evspace element list --connect '"$bed_entry"' | grep -cE "residual +0 +0 +n u64, r f64.2., phase text.8.|findings +0 +0")" = 3 ]' ||
+		{ evspace element list --connect "$bed_entry"; return 1; }
+	EVSPACE_DIR=$far evspace element write residual --run windtunnel n=1 r=2,3 phase=x || return
+	evspace element list --json >"$tap_dir/out" && tap_printed "$tap_dir/out" -- '"element":"findings",.*"capacity":200,"patience_ms":2000,' &&
+		tap_says 1 'windtunnel stays: the map has an agent keep elements of it' evspace purge windtunnel &&
+		[ -e "$EVSPACE_DIR/windtunnel/residual.elem" ] || return
+	EVSPACE_DIR=$far evspace element read residual --run windtunnel --follow >"$tap_dir/waited" 2>/dev/null &
+	reader=$!
+	bed_until [ -s "$tap_dir/waited" ] && evspace map rollback "${at[@]}" >"$tap_dir/said" 2>&1
+	tap_printed "$tap_dir/said" -- 'elements of .A.a0 stay as they are: the element residual of run windtunnel is not in the map, and stays: a program has it open' &&
+		bed_until eval '[ ! -e "$EVSPACE_DIR/windtunnel/residual.elem" ] && [ ! -e "$EVSPACE_DIR/night/findings.elem" ]' || return
+	kill "$reader"
+	bed_until eval "! kill -0 $reader 2>/dev/null"
+	evspace map apply "$other" "${at[@]}" >"$tap_dir/said" 2>&1 && evspace map rollback "${at[@]}" >"$tap_dir/said" 2>&1 &&
+		bed_until [ ! -e "$far/windtunnel/residual.elem" ] || { cat "$tap_dir/said"; return 1; }
+	for i in 'f64 a a;' '' 'f64 a[40];' 'f64 a; on nowhere;' 'f64 3a;' 'f64 a; capacity 0;'; do
+		sed -i "s/^\telement residual.*/\telement residual { $i }/" "$other/application.map"
+		! evspace map check "$other" >"$tap_dir/said" 2>&1 && grep -q 'application.map:[0-9]' "$tap_dir/said" || { echo "$i"; cat "$tap_dir/said"; return 1; }
+	done
+}
+
+# The stream has begun when it has what is written.
+live_seen() {
+	EVSPACE_DIR=$EVSPACE_DIR-far evspace element write "${@:2}" && grep -q "$1" "$tap_dir/waited"
+}
+
 tap_case "files that lie are refused" damaged
 tap_case "a file that is cut while it is read" cut_short
 tap_case "... also by one for whom its writer would wait" cut_short --patience 500us
 tap_case "other hosts' are read by their agents" read_from_elsewhere
+tap_case "they are followed beside an agent that does not answer, and over restarts" followed
+tap_case "all of a host that has very many are listed" many_listed
+tap_case "views have their tuples, stages their fields" viewed
+tap_case "agents make those of the map" made_by_map
 tap_done

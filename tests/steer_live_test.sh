@@ -82,14 +82,14 @@ alike() {
 }
 
 changes() {
-	map 'steer all;' && agent n1 && agent n0 && program "$1" "$2" "$3" || return
+	map 'steer all { bytes any; }' && agent n1 && agent n0 && program "$1" "$2" "$3" || return
 	map 'steer all { in order; }' && apply && tap_printed "$tap_dir/applied" -- 'steered along .*!=0.* instead of ' &&
 		bed_until changed "$1" 1 || { cat "$tap_dir/new"; return 1; }
 	map 'steer all { bytes at most 64; } steer allreduce bcast;' && apply && bed_until changed "$1" 2 || return
 	map '' && apply && bed_until changed "$1" 3 || return
 	map 'steer all { along latest; }' && apply && bed_until changed "$1" 4 || return
 	evspace map rollback --connect "unix:$bed_dir/n0" >"$tap_dir/applied" 2>&1 && bed_until changed "$1" 5 || return
-	map 'steer all;' && apply && bed_until changed "$1" 6 && over "$1" && alike "$1"
+	map 'steer all { bytes any; }' && apply && bed_until changed "$1" 6 && over "$1" && alike "$1"
 }
 
 # Files that nobody has made of a map, or that others may write: nothing changes.

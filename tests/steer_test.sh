@@ -72,19 +72,22 @@ inside() {
 # --- maps ---
 
 tap_case "a tree of ranks is made of the tree of hosts: clusters meet as equals" \
-	tree 'allreduce=0(1-2)|3(4)' 'steer allreduce;'
+	tree 'allreduce<=4096=0(1-2)|3(4)' 'steer allreduce;'
 tap_case "... of the view that is named, with what else is said" \
 	tree 'barrier,bcast@world<=4096!=0(1)|2|3|4' \
 	'tree flat ignoring gateways; steer bcast barrier { along latest; communicator world; bytes at most 4KiB; in order; }'
 tap_case "... several, of which the first that is for a call counts" \
-	tree "allreduce<=64=0(1-2)|3(4);$all=0(1-2)|3(4)" 'steer allreduce { bytes at most 64; } steer all;'
+	tree "allreduce<=64=0(1-2)|3(4);$all<=4096=0(1-2)|3(4)" 'steer allreduce { bytes at most 64; } steer all;'
 tap_case "... with ranks that stand for others: of their host, and of hosts beside it" \
-	tree 'allreduce=2(0(1))|4(3)' 'steer allreduce { lead rank[4,2]; }'
-tap_case "... the first of them before the next" tree 'allreduce=1(0,2)|3(4)' 'steer allreduce { lead rank1 rank[3,2]; }'
+	tree 'allreduce<=4096=2(0(1))|4(3)' 'steer allreduce { lead rank[4,2]; }'
+tap_case "... the first of them before the next" tree 'allreduce<=4096=1(0,2)|3(4)' 'steer allreduce { lead rank1 rank[3,2]; }'
+tap_case "what is large is left to the MPI unless the map says otherwise" \
+	tree 'allreduce<=65536=0(1-2)|3(4);bcast=0(1-2)|3(4)' 'steer allreduce { bytes at most 64KiB; } steer bcast { bytes any; }'
 tap_case "another rank" refused 'steer allreduce { lead rank7; }' 'rank7 is not in the application map'
 tap_case "another operation" refused 'steer allreduce scan;' 'unknown operation to steer `scan`'
 tap_case "another view" refused 'steer bcast { along nothing; }' 'unknown view `nothing`'
 tap_case "a size that is none" refused 'steer bcast { bytes at most many; }' 'mapping.map:4'
+tap_case "sizes that are neither" refused 'steer bcast { bytes below 4KiB; }' 'write `bytes at most 4KiB;` or `bytes any;`'
 tap_case "nothing to steer" refused 'steer;' 'steer'
 
 # Where the map does not say where ranks are.

@@ -239,7 +239,7 @@ static void index_note(struct archive_writer *w, const Evspace__Frame *header,
 	while (w->plain_waves && batch_next_packed(body, &cursor, &view)) {
 		const struct run *run = view.run;
 
-		if (run->kind == RUN_TUPLES ||
+		if (run->kind == RUN_TUPLES || run->kind == RUN_TYPED ||
 		    (run->kind == RUN_COLUMNS && columns_head(view.records).kind == RUN_TUPLES))
 			interval_set_add(&w->elements, run->element, (uint64_t)run->element + 1);
 		else

@@ -67,8 +67,9 @@ struct element_command {
 
 static const struct option_row element_rows[] = {
 	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct element_command, run),
-	 .help = "the run that it belongs to; default: $EVSPACE_RUN, else the one that has an "
-		 "element of this name, else the only one that is living"},
+	 .help = "the run that it belongs to; default: $EVSPACE_RUN, else the profile's, else the "
+		 "one that has an element of this name, else the only one that is living. list: "
+		 "likewise, else those of all runs"},
 	{"fields", "TYPE", OPTION_TEXT, .at = offsetof(struct element_command, type),
 	 .help = "make: fields of its tuples, \"step u64, residual f64[3], phase text[16]\", of "
 		 "i32, u32, i64, u64, f32, f64 and text"},
@@ -150,12 +151,9 @@ static int store_open(struct store *store)
 
 static int run_choose(struct element_command *c)
 {
-	const char *set = getenv("EVSPACE_RUN");
 	struct store store;
 	int code;
 
-	if (!c->run && set && *set)
-		c->run = set;
 	if (c->run)
 		return EXIT_FINE;
 	code = store_open(&store);
@@ -449,10 +447,11 @@ int element_main(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	c.common.look.connect = c.connect;
+	c.run = c.run ? c.run : c.common.look.run;
 	if (c.connect)
 		return element_elsewhere(
 			&(struct element_asked){.look = &c.common.look,
-						.run = c.run ? c.run : c.common.look.run,
+						.run = c.run,
 						.name = action == LIST ? NULL : c.common.words[1],
 						.node = c.node,
 						.waits = action == WAIT,

@@ -200,7 +200,8 @@ int evspace_loss(struct evspace_client *c, struct evspace_loss *loss)
 	while (c->taken.here && batch_next(&c->taken.batch, &c->cursor, &c->at_run)) {
 		if (c->at_run.run->kind == RUN_PART)
 			part_enter(c);
-		if (c->at_run.run->kind != RUN_TUPLES || c->at_run.lost == 0)
+		if ((c->at_run.run->kind != RUN_TUPLES && c->at_run.run->kind != RUN_TYPED) ||
+		    c->at_run.lost == 0)
 			continue;
 		*loss = (struct evspace_loss){
 			.first = c->at_run.run->first - c->at_run.lost,
@@ -216,10 +217,6 @@ int evspace_loss(struct evspace_client *c, struct evspace_loss *loss)
 
 int evspace_total(struct evspace_client *c, struct evspace_total *total)
 {
-	static const char *const folds[] = {
-		[FOLD_COUNT] = "count", [FOLD_SUM] = "sum",   [FOLD_MIN] = "min",
-		[FOLD_MAX] = "max",	[FOLD_MEAN] = "mean", [FOLD_VARIANCE] = "variance",
-	};
 	const struct total *t = client_record(c, RUN_TOTALS);
 
 	if (!t)
@@ -229,7 +226,7 @@ int evspace_total(struct evspace_client *c, struct evspace_total *total)
 		.op = t->op ? op_name(t->op) : "",
 		.comm = t->comm,
 		.what = t->value == TOTAL_BYTES ? "bytes" : "duration",
-		.fold = t->fold < FOLD_COUNT_OF_KINDS ? folds[t->fold] : "?",
+		.fold = total_fold_name(t->fold),
 		.count = t->count,
 		.sum = t->sum,
 		.min = t->min,
@@ -420,6 +417,71 @@ int evspace_foreign(struct evspace_client *c, struct evspace_foreign *record)
 		.words = &words->word,
 		.n_words = c->foreign.words,
 		.keyed = c->foreign.keyed,
+	};
+	return 1;
+}
+
+/* ---- elements of programs ---- */
+
+/* Begin with the run that the client is at the first word of. Returns its first tuple, NULL: it has
+ * none. */
+static const struct typed_word *typed_enter(struct evspace_client *c)
+{
+	struct typed_word *words = c->at_run.typed_words;
+	uint32_t count = c->at_run.run->count;
+
+	c->record = count;
+	typed_own(words, count);
+	if (!typed_read(&c->typed, words, count) || c->typed.n == 0)
+		return NULL;
+	c->record = (uint32_t)(c->typed.tuples - words) + 1;
+	return c->typed.tuples;
+}
+
+int evspace_typed(struct evspace_client *c, struct evspace_typed *typed)
+{
+	const struct typed_word *tuple;
+	int64_t time_ns;
+
+	do {
+		tuple = client_record(c, RUN_TYPED);
+		if (!tuple)
+			return 0;
+		if (c->record == 1)
+			tuple = typed_enter(c);
+	} while (!tuple);
+	c->record += c->typed.words - 1;
+	time_ns = typed_ticks(tuple) ? clock_line_ns(&c->part.clock, typed_ticks(tuple)) : 0;
+	*typed = (struct evspace_typed){
+		.number =
+			c->at_run.run->first + (uint64_t)(tuple - c->typed.tuples) / c->typed.words,
+		.time_ns = time_ns,
+		.error_ns = clock_error_ns(c->part.clock.error_ns,
+					   (double)c->read_ns - (double)time_ns),
+		.fields = c->typed.text,
+		.tuple = typed_fields(tuple),
+		.bytes = c->typed.fields.bytes,
+	};
+	typed->name = client_name(c, c->at_run.run->element, &typed->rank);
+	return 1;
+}
+
+int evspace_figure(struct evspace_client *c, struct evspace_figure *figure)
+{
+	const struct field_figure *f = client_record(c, RUN_FIGURES);
+
+	if (!f)
+		return 0;
+	*figure = (struct evspace_figure){
+		.name = client_name(c, c->at_run.run->element, NULL),
+		.field = f->field,
+		.fold = total_fold_name(f->fold),
+		.count = f->count,
+		.sum = f->mean * (double)f->count,
+		.min = f->min,
+		.max = f->max,
+		.mean = f->mean,
+		.variance = f->m2 / (double)f->count,
 	};
 	return 1;
 }

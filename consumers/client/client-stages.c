@@ -178,7 +178,9 @@ bool client_stages_want(const struct client_stages *s, const struct evspace_clie
 /* What is not selected was not read. */
 static void part_lessen(struct part *part, const struct run_view *view)
 {
-	part->read -= view->run->count;
+	part->read -= view->run->kind == RUN_TYPED
+			      ? typed_count(view->typed_words, view->run->count)
+			      : view->run->count;
 	if (view->run->flags & RUN_DISCARDED)
 		part->discarded -= view->lost;
 	else
@@ -197,12 +199,13 @@ static void select_runs(const struct client_stages *s, const struct evspace_clie
 		return;
 	batch_init(&kept);
 	while (batch_next_packed(batch, &cursor, &view)) {
-		bool named = view.run->kind == RUN_TUPLES || view.run->kind == RUN_COUNTS;
+		bool named = view.run->kind == RUN_TUPLES || view.run->kind == RUN_COUNTS ||
+			     view.run->kind == RUN_TYPED;
 
 		if (!named || client_stages_want(s, c, view.run->element)) {
 			part = view.run->kind == RUN_PART ? view.part : part;
 			batch_keep(&kept, &view);
-		} else if (part && view.run->kind == RUN_TUPLES) {
+		} else if (part && view.run->kind != RUN_COUNTS) {
 			part_lessen(part, &view);
 		}
 	}
@@ -220,6 +223,8 @@ static void sums_count(const struct batch *batch, struct delivery_sums *sums)
 	while (batch_next_packed(batch, &cursor, &view)) {
 		if (view.run->kind == RUN_TUPLES || view.run->kind == RUN_NEWEST)
 			n.tuples += view.run->count;
+		if (view.run->kind == RUN_TYPED)
+			n.tuples += typed_count(view.typed_words, view.run->count);
 		if (view.run->kind != RUN_PART)
 			continue;
 		n.read += view.part->read;

@@ -102,6 +102,7 @@ struct evspace_client {
 	struct run_view at_run;
 	uint32_t record;
 	struct foreign_kind foreign; /* of the present run */
+	struct typed_run typed;	     /* likewise */
 	struct part part;
 	int64_t read_ns, first_read_ns; /* of the present part, of the wave's first one */
 	/* counts */

@@ -423,13 +423,13 @@ static void keep_tuples(struct delivery *l, struct delivery_entry *e, const stru
 		keep_new(l, r, fresh, lost);
 }
 
-/* The newest tuples have no predecessors that could be missing: their numbers do not count. */
-static void take_newest(const struct delivery_entry *e, const struct run_view *view,
-			struct delivery_sums *sums)
+/* The newest tuples have no predecessors that could be missing: their numbers do not count. Those
+ * of programs' elements come once by (leaf, wave). */
+static void take_newest(const struct delivery_entry *e, uint32_t n, struct delivery_sums *sums)
 {
-	sums->tuples += view->run->count;
+	sums->tuples += n;
 	if (e->leaf)
-		e->leaf->sums.tuples += view->run->count;
+		e->leaf->sums.tuples += n;
 }
 
 /* Go through the answer again, and keep what is new. */
@@ -458,7 +458,9 @@ static void keep(struct delivery *l, struct batch *batch, struct delivery_sums *
 		if (view->run->kind == RUN_WORST)
 			worst_take(l, view);
 		if (view->run->kind == RUN_NEWEST)
-			take_newest(e, view, sums);
+			take_newest(e, view->run->count, sums);
+		if (view->run->kind == RUN_TYPED)
+			take_newest(e, typed_count(view->typed_words, view->run->count), sums);
 		if (view->run->kind == RUN_TUPLES)
 			keep_tuples(l, e, &r, &copying, batch, &at, sums);
 		else if (copying)

@@ -22,6 +22,7 @@
 #include "evspace-call.h"
 #include "evspace-foreign.h"
 #include "evspace-record.h"
+#include "evspace-typed.h"
 #include "evspace-wave.h"
 
 #ifdef __cplusplus
@@ -119,8 +120,7 @@ enum evspace_failure {
 struct evspace_client *evspace_open(const struct evspace_options *options,
 				    enum evspace_failure *failure, char *why, size_t n);
 
-/** Close the scope, so that agents free its cursors, and the connection, and free @client. NULL is
- * fine. */
+/** Close the scope and the connection, and free @client. Agents free its cursors. NULL is fine. */
 void evspace_close(struct evspace_client *client);
 
 /**

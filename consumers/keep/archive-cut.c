@@ -62,9 +62,11 @@ static void count(const struct batch *body, struct archive_note *note)
 	while (batch_next_packed(body, &cursor, &view)) {
 		if (view.run->kind == RUN_TUPLES || view.run->kind == RUN_NEWEST)
 			note->tuples += view.run->count;
+		if (view.run->kind == RUN_TYPED)
+			note->tuples += typed_count(view.typed_words, view.run->count);
 		if (view.run->kind == RUN_TUPLES && view.run->flags & RUN_DISCARDED)
 			note->discarded += view.lost;
-		else if (view.run->kind == RUN_TUPLES)
+		else if (view.run->kind == RUN_TUPLES || view.run->kind == RUN_TYPED)
 			note->lost += view.lost;
 	}
 }

@@ -73,6 +73,10 @@ static int wave_read(struct merging *m, struct merged_archive *s,
 			to->unreadable = part->unreadable;
 			continue;
 		}
+		if (view.run->kind == RUN_TYPED)
+			return errorf(m->e,
+				      "%s: it has elements of programs, which cannot be merged",
+				      s->folder);
 		if (!h || view.run->kind != RUN_TUPLES || view.run->flags & RUN_SPARSE)
 			return errorf(m->e, "%s: stages have changed what is in it", s->folder);
 		if (view.run->first > UINT64_MAX / 2)

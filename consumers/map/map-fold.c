@@ -37,6 +37,7 @@ static const struct kind kinds[] = {
 	{"definable", 1, "what consumers may define in", "changes"},
 	{"budget", 1, "what consumers may cost,", "changes"},
 	{"steer", 1, "how collectives are steered,", "changes"},
+	{"made", 1, "which elements the map makes,", "changes"},
 	{"view", 4, "views", "change"},
 	{"place", 8, "where in the trees", "are changes"},
 	{"stages", 0, "what runs on", "changes with that"},

@@ -137,7 +137,8 @@ static void no_summary(const struct evspace_counts *counts, uint64_t sampled, FI
 	(void)out;
 }
 
-const struct events_format events_text = {"", text_event, text_loss, text_total, no_summary};
+const struct events_format events_text = {"",	      text_event,	 text_loss, text_total,
+					  typed_text, figure_text_write, no_summary};
 
 /* ---- JSON ---- */
 
@@ -276,7 +277,8 @@ static void json_summary(const struct evspace_counts *n, uint64_t sampled, FILE 
 	json_print(o, out);
 }
 
-const struct events_format events_json = {"", json_event, json_loss, json_total, json_summary};
+const struct events_format events_json = {"",	      json_event,	 json_loss,   json_total,
+					  typed_json, figure_json_write, json_summary};
 
 /* ---- CSV ---- */
 
@@ -314,5 +316,10 @@ static void csv_total(const struct evspace_total *t, size_t width, FILE *out)
 }
 
 const struct events_format events_csv = {
-	"name,number,start_ns,end_ns,op,peer,seq_or_tag,comm,bytes,flags\n", csv_event, csv_loss,
-	csv_total, no_summary};
+	"name,number,start_ns,end_ns,op,peer,seq_or_tag,comm,bytes,flags\n",
+	csv_event,
+	csv_loss,
+	csv_total,
+	typed_none,
+	figure_csv_write,
+	no_summary};

@@ -21,4 +21,20 @@ struct events_order {
  * the next evspace_next(). */
 void events_order(struct events_order *order, struct evspace_client *client);
 
+/** When an event was new, by which they are ordered. */
+int64_t event_news(const struct evspace_event *ev);
+
+/** A tuple of a program's own element, likewise; and those of a wave, by time. */
+struct timed_typed {
+	struct evspace_typed typed;
+	size_t place;
+};
+
+struct typed_order {
+	struct timed_typed *items;
+	size_t n, room;
+};
+
+void typed_order(struct typed_order *order, struct evspace_client *client);
+
 #endif

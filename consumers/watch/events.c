@@ -26,10 +26,12 @@ static const char events_help[] =
 	"  evspace events --backlog --until-end --json >all.json   # the whole run\n"
 	"  evspace events --select '/**/collective' --duration 10s # of all threads\n"
 	"  evspace events --select '/**/rank3/t0/**'               # of one thread\n"
+	"  evspace events --select '/**/element:residual'          # evspace-element(3)\n"
 	"  evspace events --connect front:7440 --view volume       # totals of a view\n"
 	"\n"
-	"JSON: \"type\" is tuple, loss (so many lost before a tuple), discard (so many\n"
-	"discarded before one), total, or at the end summary; times are Unix time in ns.\n";
+	"JSON: \"type\" is tuple, element (a tuple of a program's own element, \"fields\"\n"
+	"by name), loss (so many lost before a tuple), discard (so many discarded before\n"
+	"one), total, figure, or at the end summary; times are Unix time in ns.\n";
 
 /* A rate over a shorter time means nothing. */
 #define RATE_AFTER_S 0.5
@@ -40,7 +42,8 @@ struct events {
 	struct follower follow;
 	bool csv;
 	const struct events_format *format;
-	struct events_order order; /* of the wave */
+	struct events_order order; /* of the wave, */
+	struct typed_order typed;  /* and of programs' own elements */
 };
 
 static const struct option_row events_rows[] = {
@@ -64,10 +67,36 @@ static const struct usage events_usage = {
 
 /* ---- one wave ---- */
 
+/* Events and tuples of programs' own elements, by time. */
+static bool events_write(struct events *v, size_t width)
+{
+	struct evspace_client *client = v->follow.client;
+	size_t i = 0, k = 0;
+
+	events_order(&v->order, client);
+	evspace_rewind(client);
+	typed_order(&v->typed, client);
+	while (i < v->order.n || k < v->typed.n) {
+		const struct evspace_event *ev = i < v->order.n ? &v->order.items[i].event : NULL;
+		const struct evspace_typed *typed =
+			k < v->typed.n ? &v->typed.items[k].typed : NULL;
+
+		if (ev && (!typed || event_news(ev) <= typed->time_ns)) {
+			v->format->event(client, ev, width, stdout);
+			i++;
+		} else {
+			v->format->typed(typed, width, stdout);
+			k++;
+		}
+	}
+	return i + k > 0;
+}
+
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct events *v = arg;
 	struct follower *f = &v->follow;
+	struct evspace_figure figure;
 	struct evspace_total total;
 	struct evspace_loss loss;
 	size_t width = table_width(stdout); /* may change at any time */
@@ -82,15 +111,18 @@ static bool take_wave(void *arg, uint64_t *seen)
 		v->format->loss(&loss, width, stdout);
 	}
 	evspace_rewind(f->client);
-	events_order(&v->order, f->client);
-	for (size_t i = 0; i < v->order.n; i++)
-		v->format->event(f->client, &v->order.items[i].event, width, stdout);
+	any |= events_write(v, width);
 	evspace_rewind(f->client);
 	while (evspace_total(f->client, &total)) {
 		any = true;
 		v->format->total(&total, width, stdout);
 	}
-	return any || v->order.n;
+	evspace_rewind(f->client);
+	while (evspace_figure(f->client, &figure)) {
+		any = true;
+		v->format->figure(&figure, width, stdout);
+	}
+	return any;
 }
 
 static void summary_write(FILE *line, const void *arg)
@@ -181,5 +213,6 @@ int events_main(int argc, char **argv)
 	follow_tell_cost(&v.follow);
 	options_close(&v.follow.common, v.follow.client);
 	free(v.order.items);
+	free(v.typed.items);
 	return code;
 }

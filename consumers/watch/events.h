@@ -15,10 +15,20 @@ struct events_format {
 		      size_t width, FILE *out);
 	void (*loss)(const struct evspace_loss *loss, size_t width, FILE *out);
 	void (*total)(const struct evspace_total *total, size_t width, FILE *out);
+	void (*typed)(const struct evspace_typed *typed, size_t width, FILE *out);
+	void (*figure)(const struct evspace_figure *figure, size_t width, FILE *out);
 	/* The counts of all, at the end. */
 	void (*summary)(const struct evspace_counts *counts, uint64_t sampled, FILE *out);
 };
 
 extern const struct events_format events_text, events_json, events_csv;
+
+/** Of tuples of programs' own elements, and of figures of their fields. (typed-format.c) */
+void typed_text(const struct evspace_typed *typed, size_t width, FILE *out);
+void typed_json(const struct evspace_typed *typed, size_t width, FILE *out);
+void typed_none(const struct evspace_typed *typed, size_t width, FILE *out);
+void figure_text_write(const struct evspace_figure *figure, size_t width, FILE *out);
+void figure_json_write(const struct evspace_figure *figure, size_t width, FILE *out);
+void figure_csv_write(const struct evspace_figure *figure, size_t width, FILE *out);
 
 #endif

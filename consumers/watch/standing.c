@@ -426,7 +426,8 @@ int standing_take(struct standing *s, const char *command, const struct common *
 	else if (runs.known && !runs.alive &&
 		 (common->look.n_select || (!ended && w->n_missing == 0)))
 		code = take_nothing(command, common, client);
-	else if (!ended && reply)
+	/* a run of elements of programs alone is in no list */
+	else if (!ended && reply && w->elements == 0)
 		code = take_none(command, wanted, common, &runs, client);
 	free(runs.names);
 	evspace__frame__free_unpacked(reply, NULL);

@@ -48,33 +48,45 @@ static const char view_help[] =
 	"  evspace view sizes --backlog --until-end --sum  # of all messages of a run\n"
 	"  evspace view matrix --sum --count 10 --json\n"
 	"  evspace view --define 'thread filter bytes>=10k; all slowest 5'\n"
+	"  evspace view --define 'select /**/element:residual; read latest;\n"
+	"                         all reduce max of field residual'\n"
 	"\n"
-	"JSON: \"type\" is wave, then rate, bin, median, cell, meeting, total, foreign or\n"
-	"tuple; times are in ns.\n";
+	"JSON: \"type\" is wave, then rate, bin, median, cell, meeting, total, figure,\n"
+	"foreign, tuple or element; times are in ns.\n";
 
 #define BUFFER_BYTES (1u << 16)
 
 /* ---- tuples and totals, as evspace events writes them ---- */
 
-static size_t n_tuples, n_totals;
+static size_t n_tuples, n_totals, n_typed, n_figures;
 
 static size_t records_take(const struct viewer *v)
 {
 	struct evspace_event ev;
 	struct evspace_total total;
+	struct evspace_typed typed;
+	struct evspace_figure figure;
 
 	for (n_tuples = 0; evspace_event(v->follow.client, &ev); n_tuples++)
 		;
 	evspace_rewind(v->follow.client);
 	for (n_totals = 0; evspace_total(v->follow.client, &total); n_totals++)
 		;
-	return n_tuples + n_totals;
+	evspace_rewind(v->follow.client);
+	for (n_typed = 0; evspace_typed(v->follow.client, &typed); n_typed++)
+		;
+	evspace_rewind(v->follow.client);
+	for (n_figures = 0; evspace_figure(v->follow.client, &figure); n_figures++)
+		;
+	return n_tuples + n_totals + n_typed + n_figures;
 }
 
 static void records_json(const struct viewer *v, FILE *out)
 {
 	struct evspace_event ev;
 	struct evspace_total total;
+	struct evspace_typed typed;
+	struct evspace_figure figure;
 
 	evspace_rewind(v->follow.client);
 	while (evspace_event(v->follow.client, &ev))
@@ -82,6 +94,29 @@ static void records_json(const struct viewer *v, FILE *out)
 	evspace_rewind(v->follow.client);
 	while (evspace_total(v->follow.client, &total))
 		events_json.total(&total, 0, out);
+	evspace_rewind(v->follow.client);
+	while (evspace_typed(v->follow.client, &typed))
+		events_json.typed(&typed, 0, out);
+	evspace_rewind(v->follow.client);
+	while (evspace_figure(v->follow.client, &figure))
+		events_json.figure(&figure, 0, out);
+}
+
+static void typed_records_text(const struct viewer *v, FILE *out, size_t width)
+{
+	struct evspace_typed typed;
+	struct evspace_figure figure;
+
+	evspace_rewind(v->follow.client);
+	for (size_t i = 0; viewer_shows(v, i, n_typed) && evspace_typed(v->follow.client, &typed);
+	     i++)
+		events_text.typed(&typed, width, out);
+	viewer_more(v, n_typed, out);
+	evspace_rewind(v->follow.client);
+	for (size_t i = 0;
+	     viewer_shows(v, i, n_figures) && evspace_figure(v->follow.client, &figure); i++)
+		events_text.figure(&figure, width, out);
+	viewer_more(v, n_figures, out);
 }
 
 static void records_text(const struct viewer *v, FILE *out)
@@ -100,6 +135,7 @@ static void records_text(const struct viewer *v, FILE *out)
 	     i++)
 		events_text.total(&total, width, out);
 	viewer_more(v, n_totals, out);
+	typed_records_text(v, out, width);
 }
 
 static const struct figure figure_tuples = {records_take, false, records_text, records_json, NULL};

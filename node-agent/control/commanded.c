@@ -17,6 +17,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/label.h"
 #include "node-agent/store/store-run.h"
+#include "node-agent/control/made.h"
 #include "node-agent/control/steering.h"
 #include "node-agent/control/switch.h"
 #include "node-agent/control/functions.h"
@@ -243,6 +244,15 @@ bool commanded_changes(const Evspace__SwitchAsk *ask)
 	return is_news(ask) || ask->lease || ask->told || ask->functions;
 }
 
+static void made_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
+		       struct fanout_command_said *said)
+{
+	struct error e;
+
+	if (made_keep(here->store, here->node, ask->made->elements, true, &e) < 0)
+		snprintf(said->why, sizeof(said->why), "%.250s", e.text);
+}
+
 void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,
 		     const struct plan_place *place, struct classes *classes, Evspace__Host *host,
 		     struct fanout_command_said *said)
@@ -267,6 +277,8 @@ void commanded_carry(const struct session_host *sessions, const Evspace__SwitchA
 		discard_carry(here, ask, place, host, said);
 	if (ask->steered)
 		steering_carry(here, ask, place, said);
+	if (ask->made)
+		made_carry(here, ask, said);
 	if (ask->n_details)
 		switch_details(here, ask, place, host, said);
 	else if (!ask->told && !ask->functions && !ask->trial && !ask->discard &&

@@ -76,6 +76,7 @@ static Evspace__ElementTuples *element_report(const struct store_element *m,
 	to->program = memory_copy(m->file.said.program);
 	to->host = memory_copy(m->file.said.host);
 	to->born_ns = m->file.said.born_real_ns;
+	to->serial = m->serial;
 	to->capacity = m->file.said.capacity;
 	to->wait_ms = m->file.said.wait_ms;
 	to->big_endian = htobe16(1) == 1;
@@ -93,8 +94,12 @@ void element_reports_init(struct element_reports *r, const struct store *store,
 	TAILQ_FOREACH (m, &store->elements, link) {
 		if ((*ask->run && strcmp(ask->run, m->run) != 0) ||
 		    (*ask->name && strcmp(ask->name, m->file.said.name) != 0) ||
-		    !rights_within(limits, m->run) || r->n == ANSWER_ELEMENTS)
+		    m->serial <= ask->after || !rights_within(limits, m->run))
 			continue;
+		if (r->n == ANSWER_ELEMENTS) {
+			r->list[r->n - 1]->more = true;
+			break;
+		}
 		r->list = memory_room(r->list, r->n, sizeof(*r->list));
 		r->list[r->n] = element_report(m, ask);
 		r->n += r->list[r->n] != NULL;

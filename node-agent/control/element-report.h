@@ -15,8 +15,9 @@ struct element_reports {
 	size_t n;
 };
 
-/** Those that @ask names of the runs within @limits (NULL: none). Of a single one, of which it
- * names run and element, with the tuples that it wants, as many as fit into an answer. */
+/** Those that @ask names of the runs within @limits (NULL: none), as many as fit into an answer:
+ * the last one says whether there are more. Of a single one, of which it names run and element,
+ * with the tuples that it wants, likewise. */
 void element_reports_init(struct element_reports *r, const struct store *store,
 			  const struct limits *limits, const Evspace__ElementAsk *ask);
 void element_reports_fini(struct element_reports *r);

@@ -9,6 +9,7 @@
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
+#include "pathmap/plan/made.h"
 #include "pathmap/plan/rules.h"
 #include "pathmap/plan/steer.h"
 #include "tree/data/span.h"
@@ -100,17 +101,30 @@ static char *steering_new(const struct pathmap *from, const struct pathmap *to)
 	return NULL;
 }
 
+/* The elements of @to, if @from has others; likewise. */
+static char *made_new(const struct pathmap *from, const struct pathmap *to)
+{
+	char *was = made_text(from), *is = made_text(to);
+	bool same = strcmp(was, is) == 0;
+
+	free(was);
+	if (!same)
+		return is;
+	free(is);
+	return NULL;
+}
+
 Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pathmap *to)
 {
 	unsigned of = (rules_differ(from, to, RULES_LIFETIME) ? RULES_LIFETIME : 0) |
 		      (rules_differ(from, to, RULES_MODE) ? RULES_MODE : 0);
 	const struct element_rule *rules;
 	const char *const *channels;
-	char *steering = steering_new(from, to);
+	char *steering = steering_new(from, to), *made = made_new(from, to);
 	Evspace__SwitchAsk *ask;
 	size_t n;
 
-	if (!of && !steering)
+	if (!of && !steering && !made)
 		return NULL;
 	ask = memory_new(1, sizeof(*ask));
 	evspace__switch_ask__init(ask);
@@ -118,6 +132,11 @@ Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pa
 		ask->steered = memory_new(1, sizeof(*ask->steered));
 		evspace__steered__init(ask->steered);
 		ask->steered->rules = steering;
+	}
+	if (made) {
+		ask->made = memory_new(1, sizeof(*ask->made));
+		evspace__made__init(ask->made);
+		ask->made->elements = made;
 	}
 	if (!of)
 		return ask;
@@ -134,7 +153,7 @@ Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pa
 
 bool properties_are(const Evspace__SwitchAsk *ask)
 {
-	return ask->n_lifetimes > 0 || ask->n_details > 0 || ask->steered;
+	return ask->n_lifetimes > 0 || ask->n_details > 0 || ask->steered || ask->made;
 }
 
 bool properties_mean(const Evspace__SwitchAsk *ask, const char *run, const char *of)

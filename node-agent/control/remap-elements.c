@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "node-agent/control/made.h"
 #include "node-agent/control/properties.h"
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
@@ -74,6 +75,10 @@ void remap_elements_begin(struct remap_elements *x, const struct plan *plan, con
 	if (!x->order)
 		return;
 	ask = *x->order;
+	/* the entry may hold no ranks, and so be no leaf */
+	if (ask.made && made_keep(x->host->sources->store, x->host->sources->node,
+				  ask.made->elements, true, &e) < 0)
+		unchanged_add(x, x->host->sources->node, e.text);
 	x->carrier = (struct fanout_command_host){
 		.base = x->host->base,
 		.children = x->host->scopes->children,

@@ -16,7 +16,8 @@
 !	call evspace_element_write(out, step(n, r), status)
 !	call evspace_element_close(out)
 !
-! A status is that of C: 0 or 1 for what went well, -1 for what did not. Blanks at the end of a text do not count.
+! A status is that of C: 0 or 1 for what went well, -1 for what did not, as with an element that is not open. Blanks at
+! the end of a text do not count.
 module evspace_element
   use, intrinsic :: iso_c_binding
   implicit none
@@ -180,7 +181,8 @@ contains
     type(*), intent(in) :: tuple
     integer, intent(out) :: status
 
-    status = c_write(element%to, tuple)
+    status = -1
+    if (c_associated(element%to)) status = c_write(element%to, tuple)
   end subroutine evspace_element_write
 
   ! @timeout_ms: -1 for ever.
@@ -191,7 +193,9 @@ contains
     integer, intent(in) :: timeout_ms
     integer, intent(out) :: status
 
-    status = c_next(element%to, tuple, about, int(timeout_ms, c_int))
+    status = -1
+    about = evspace_element_tuple(0, 0, 0)
+    if (c_associated(element%to)) status = c_next(element%to, tuple, about, int(timeout_ms, c_int))
   end subroutine evspace_element_next
 
   subroutine evspace_element_at(element, number, tuple, about, status)
@@ -201,7 +205,9 @@ contains
     type(evspace_element_tuple), intent(out) :: about
     integer, intent(out) :: status
 
-    status = c_at(element%to, number, tuple, about)
+    status = -1
+    about = evspace_element_tuple(0, 0, 0)
+    if (c_associated(element%to)) status = c_at(element%to, number, tuple, about)
   end subroutine evspace_element_at
 
   subroutine evspace_element_newest(element, tuple, about, status)
@@ -210,6 +216,8 @@ contains
     type(evspace_element_tuple), intent(out) :: about
     integer, intent(out) :: status
 
-    status = c_newest(element%to, tuple, about)
+    status = -1
+    about = evspace_element_tuple(0, 0, 0)
+    if (c_associated(element%to)) status = c_newest(element%to, tuple, about)
   end subroutine evspace_element_newest
 end module evspace_element

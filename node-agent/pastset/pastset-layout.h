@@ -40,6 +40,8 @@ struct pastset_header {
 	char host[64];
 	char program[128];
 	char fields[FIELDS_TEXT]; /* fields_text() */
+	char made_by[64];     /* the node whose agent has made it, as the map says; "": a program */
+	int32_t rank_and_one; /* its maker's rank, as its launcher says, + 1; 0: not known */
 };
 
 /** The second page: what its users tell each other. Who maps it takes nothing in it on trust. */

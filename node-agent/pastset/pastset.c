@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
@@ -57,6 +58,20 @@ static uint64_t file_bytes(const struct pastset_header *said)
 
 /* ---- making ---- */
 
+/* As its launcher says it, -1: nothing. */
+static int32_t maker_rank(void)
+{
+	static const char *const names[] = {"PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+	const char *text = NULL;
+	char *end;
+	long rank;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !text; i++)
+		text = getenv(names[i]);
+	rank = text ? strtol(text, &end, 10) : -1;
+	return rank >= 0 && rank < INT32_MAX && end > text && !*end ? (int32_t)rank : -1;
+}
+
 static int header_fill(struct pastset_header *h, const struct pastset_plan *plan, struct error *e)
 {
 	errno = EINVAL;
@@ -72,6 +87,7 @@ static int header_fill(struct pastset_header *h, const struct pastset_plan *plan
 		.wait_ms = plan->wait_ms,
 		.clock_kind = clock_kind(),
 		.uid = (uint32_t)geteuid(),
+		.rank_and_one = maker_rank() + 1,
 		.born = clock_pair_take(clock_kind()),
 		.born_real_ns = clock_real_ns(),
 	};
@@ -82,6 +98,7 @@ static int header_fill(struct pastset_header *h, const struct pastset_plan *plan
 	gethostname(h->host, sizeof(h->host) - 1);
 	snprintf(h->program, sizeof(h->program), "%s", program_invocation_short_name);
 	fields_text(plan->fields, h->fields);
+	snprintf(h->made_by, sizeof(h->made_by), "%s", plan->made_by ? plan->made_by : "");
 	return 0;
 }
 
@@ -166,7 +183,8 @@ static const char *header_fault(const struct pastset_header *h, const struct sta
 		return "its capacity or patience cannot be true";
 	if (!is_text(h->boot_id, sizeof(h->boot_id)) || !is_text(h->name, sizeof(h->name)) ||
 	    !is_text(h->run, sizeof(h->run)) || !is_text(h->host, sizeof(h->host)) ||
-	    !is_text(h->program, sizeof(h->program)) || !is_text(h->fields, sizeof(h->fields)))
+	    !is_text(h->program, sizeof(h->program)) || !is_text(h->fields, sizeof(h->fields)) ||
+	    !is_text(h->made_by, sizeof(h->made_by)))
 		return "a text in its header has no end";
 	if (h->clock_kind != CLOCK_TICKS_TSC && h->clock_kind != CLOCK_TICKS_MONO)
 		return "it has an unknown clock";
@@ -248,6 +266,8 @@ int pastset_open(struct pastset *p, int dir, const char *path, const char *name,
 	if (!fault)
 		fault = file_fault(&new, name, &st);
 	new.size = new.said.size;
+	new.device = fault ? 0 : st.st_dev;
+	new.inode = fault ? 0 : st.st_ino;
 	if (!fault && st.st_nlink == 0) {
 		errno = ENOENT;
 		fault = "it has been removed";

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "node-agent/pastset/pastset-layout.h"
 #include "pathmap/base/error.h"
@@ -16,9 +17,10 @@ struct pastset_plan {
 	const char *name;
 	const char *run;
 	const struct fields *fields;
-	uint32_t capacity; /* 1 to PASTSET_CAPACITY_MAX */
-	int32_t wait_ms;   /* pastset_header.wait_ms */
-	uint64_t quota;	   /* segment_room.quota */
+	uint32_t capacity;   /* 1 to PASTSET_CAPACITY_MAX */
+	int32_t wait_ms;     /* pastset_header.wait_ms */
+	uint64_t quota;	     /* segment_room.quota */
+	const char *made_by; /* node of whose map it is; NULL: none */
 };
 
 /** A mapped element. */
@@ -30,6 +32,8 @@ struct pastset {
 	char *slots;
 	void *map;
 	size_t size;
+	dev_t device;
+	ino_t inode;
 	int fd; /* says, by a shared flock(2), that the file is in use; -1 unless writable */
 };
 
@@ -44,6 +48,12 @@ int pastset_make(int dir, const char *path, const struct pastset_plan *plan, str
  * it @writable leaves no trace. Returns 0, or -1 with errno (ENOENT: there is none) and @e. */
 int pastset_open(struct pastset *p, int dir, const char *path, const char *name, bool writable,
 		 struct error *e);
+
+/** The rank of the process that has made it, -1: not known. */
+static inline int32_t pastset_rank(const struct pastset_header *said)
+{
+	return said->rank_and_one > 0 ? said->rank_and_one - 1 : -1;
+}
 
 /** Unmap it; the file stays. */
 void pastset_close(struct pastset *p);

@@ -52,8 +52,8 @@ struct rows {
 	uint64_t version;	   /* of the store, when its list was last read */
 	uint32_t unreadable;	   /* unreadable files and uncollected processes, as of then */
 	struct follow *follows;
-	size_t n_follows, n_mirrors;
-	size_t n_heads; /* of all follows */
+	size_t n_follows, n_mirrors; /* n_mirrors: and elements of programs */
+	size_t n_heads;		     /* of all follows */
 	struct row *table;
 	uint32_t n, room;
 	uint32_t site_labels; /* of call sites, learnt so far */

@@ -9,6 +9,7 @@
 
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/row-private.h"
+#include "node-agent/source/row-typed.h"
 #include "node-agent/store/store-run.h"
 #include "tree/data/turn.h"
 
@@ -218,6 +219,7 @@ void rows_drop(struct rows *r, uint64_t serial)
 		if (r->table[i].serial == serial) {
 			r->table[i].ring = NULL;
 			r->table[i].thread = NULL;
+			r->table[i].typed = false;
 		}
 	}
 }
@@ -267,7 +269,7 @@ static void rows_match_store(struct rows *r)
 		if (source_ticks_alike(s))
 			r->born = clock_host_older(r->host->clock, r->born, s->born);
 	}
-	r->n_mirrors = rows_count_mirrors(r);
+	r->n_mirrors = rows_count_mirrors(r) + rows_count_typed(r);
 }
 
 /* ---- their elements ---- */
@@ -364,8 +366,10 @@ bool rows_begin(struct rows *r)
 	if (!rows_open_cursor(r))
 		return false;
 	rows_sample(r);
-	if (changed || !r->begun)
+	if (changed || !r->begun) {
 		rows_take_mirrors(r);
+		rows_take_typed(r);
+	}
 	if (!r->begun)
 		rows_note_older(r);
 	r->begun = true;
@@ -479,7 +483,7 @@ int rows_break(struct rows *r, uint32_t at)
 			return 0;
 		}
 	}
-	if (!r->table[at].ring)
+	if (!r->table[at].ring && !r->table[at].typed)
 		return -1;
 	rows_drop(r, r->table[at].serial);
 	return 0;

@@ -39,6 +39,7 @@ struct row {
 			uint32_t site_label;
 		};
 	};
+	bool typed;    /* it is a program's own element (row-typed.h) */
 	bool mirrored; /* it is a mirror, which may have holes */
 	bool off_map;  /* the map does not have its process here any more: in no new wave */
 	bool nameless; /* stands for all elements of a file that was removed before they had rows */

@@ -51,6 +51,9 @@ static bool element_over(const struct store_purge *p, const struct store_element
 {
 	uint64_t age = store_element_age(p->store, m);
 
+	/* it stays as long as the map has it */
+	if (m->file.said.made_by[0] && !p->force)
+		return false;
 	return p->force || (age > 0 && age >= p->older_than);
 }
 

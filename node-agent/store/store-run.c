@@ -92,6 +92,7 @@ static void add_mirror(struct store_run *run, const struct store_mirror *m)
 static void add_element(struct store_run *run, const struct store_element *m)
 {
 	run->elements++;
+	run->made += m->file.said.made_by[0] != '\0';
 	run->bytes += m->file.size;
 	if (!run->program[0])
 		snprintf(run->program, sizeof(run->program), "%s", m->file.said.program);

@@ -16,6 +16,7 @@ struct store_run {
 	unsigned processes, alive, finished;
 	unsigned mirrors, mirrors_alive; /* elements fetched from other nodes */
 	unsigned elements;		 /* of programs (evspace-element.h) */
+	unsigned made;			 /* of these by agents, as a map says */
 	int32_t world_size;
 	uint64_t bytes;		     /* of memory */
 	uint64_t events, overflowed; /* tuples written; those without room in any element */

@@ -11,7 +11,7 @@
 #include "pathmap/grammar/statement.h"
 
 /** Most rows of a table. */
-#define DIRECTIVES_MAX 32
+#define DIRECTIVES_MAX 64
 
 /** The `most` of a directive that takes any number of words. */
 #define DIRECTIVE_ANY (SIZE_MAX - 1)

@@ -10,13 +10,10 @@
 #include "pathmap/model/hostlist.h"
 
 static const char *const contexts[] = {
-	[IN_MAP] = "application.map",
-	[IN_APPLICATION] = "application",
-	[IN_COLLECT] = "collect",
-	[IN_ELEMENTS] = "elements",
-	[IN_VIEW] = "view",
-	[IN_VIEWS] = "views",
-	NULL,
+	[IN_MAP] = "application.map", [IN_APPLICATION] = "application",
+	[IN_COLLECT] = "collect",     [IN_ELEMENTS] = "elements",
+	[IN_MADE] = "element",	      [IN_VIEW] = "view",
+	[IN_VIEWS] = "views",	      NULL,
 };
 
 /* Add the ranks of one word to @list. Returns whether all are new and valid. */
@@ -203,6 +200,53 @@ static const struct directive directives[] = {
 	 .most = DIRECTIVE_ANY,
 	 .body = BODY_REQUIRED,
 	 .apply = elements_apply},
+	{.usage = "element NAME { f64 residual; capacity TUPLES; patience TIME; on NODE ...; run "
+		  "NAME; }",
+	 .contexts = 1u << IN_APPLICATION,
+	 .body = BODY_REQUIRED,
+	 .apply = made_apply},
+	{.usage = "i32 FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "u32 FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "i64 FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "u64 FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "f32 FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "f64 FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "text FIELD ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .apply = made_field_apply},
+	{.usage = "capacity TUPLES;",
+	 .contexts = 1u << IN_MADE,
+	 .once = true,
+	 .apply = made_capacity_apply},
+	{.usage = "patience TIME;",
+	 .contexts = 1u << IN_MADE,
+	 .once = true,
+	 .apply = made_patience_apply},
+	{.usage = "on NODE ...;",
+	 .contexts = 1u << IN_MADE,
+	 .most = DIRECTIVE_ANY,
+	 .once = true,
+	 .apply = made_on_apply},
+	{.usage = "run NAME;", .contexts = 1u << IN_MADE, .once = true, .apply = made_run_apply},
 	{.usage = "view NAME { use VIEW; select PATTERN; read latest|stream|counts|sample; LEVEL "
 		  "STAGE; "
 		  "... }",
@@ -317,6 +361,8 @@ static void application_apply(struct reader *reader, void *target,
 			"to leave it open",
 			word->text);
 }
+
+_Static_assert(sizeof(directives) / sizeof(directives[0]) <= DIRECTIVES_MAX, "room for all rows");
 
 void application_reader(struct reader *reader, struct application_map *map,
 			const struct mapfile *source, struct diagnostics *diagnostics)

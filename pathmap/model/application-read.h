@@ -7,7 +7,15 @@
 #include "pathmap/model/application.h"
 
 /** The blocks of an application map. */
-enum application_context { IN_MAP, IN_APPLICATION, IN_COLLECT, IN_ELEMENTS, IN_VIEW, IN_VIEWS };
+enum application_context {
+	IN_MAP,
+	IN_APPLICATION,
+	IN_COLLECT,
+	IN_ELEMENTS,
+	IN_MADE,
+	IN_VIEW,
+	IN_VIEWS
+};
 
 /** What all rows of the table work on, besides their block: reader->map. */
 struct application_map {
@@ -39,6 +47,16 @@ bool only_apply(struct reader *reader, struct application *application,
 
 /** `elements PATTERN ... { ... }` into the application @target. */
 void elements_apply(struct reader *reader, void *target, const struct statement *statement);
+
+/** `element NAME { ... }` into the application @target, and what is in the block into the
+ * made_element
+ * @target. */
+void made_apply(struct reader *reader, void *target, const struct statement *statement);
+void made_field_apply(struct reader *reader, void *target, const struct statement *statement);
+void made_capacity_apply(struct reader *reader, void *target, const struct statement *statement);
+void made_patience_apply(struct reader *reader, void *target, const struct statement *statement);
+void made_run_apply(struct reader *reader, void *target, const struct statement *statement);
+void made_on_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** `defined by ROLE;`, `stages at most N;`, `open at most N;`, `cost at most TIME;`,
  * `kinds STAGE ...;`, `trees SHAPE ...;` and `concurrency at most N;` into the definable @target.

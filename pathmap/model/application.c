@@ -209,6 +209,7 @@ void application_fini(struct application *application)
 	for (size_t i = 0; i < application->n_rules; i++)
 		free(application->rules[i].pattern);
 	free(application->rules);
+	application_made_fini(application);
 	interval_set_fini(&application->only_ranks);
 	definable_fini(&application->definable);
 	stage_alias_fini(&application->aliases);

@@ -9,6 +9,7 @@
 #include "pathmap/base/interval.h"
 #include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/definable.h"
+#include "pathmap/model/made.h"
 #include "pathmap/model/pathmap.h"
 #include "pathmap/model/recording.h"
 #include "pathmap/model/stage-alias.h"
@@ -36,6 +37,8 @@ struct application {
 	size_t n_views;
 	struct definable definable;
 	struct stage_aliases aliases;
+	struct made_element *made;
+	size_t n_made;
 };
 
 /** Make an application of the map in @source. Faults become diagnostics. */
@@ -48,6 +51,9 @@ void application_init(struct application *application, const char *name,
 
 /** Free what it owns. */
 void application_fini(struct application *application);
+
+/** Free the elements that it has agents make. (made-read.c) */
+void application_made_fini(struct application *application);
 
 /** Fill in defaults, including the shipped views. */
 void application_finish(struct application *application);

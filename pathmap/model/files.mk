@@ -5,7 +5,7 @@ libpathmap_la_SOURCES += \
 	%D%/application-read.c %D%/application-read.h %D%/application.c %D%/application.h \
 	%D%/elements-read.c %D%/definable.c %D%/definable.h %D%/definition.c %D%/definition.h \
 	%D%/cluster-read.c %D%/cluster-read.h %D%/cluster-resolve.c %D%/cluster.c %D%/cluster.h \
-	%D%/deployment.c %D%/deployment.h %D%/hostlist.c %D%/hostlist.h \
+	%D%/deployment.c %D%/deployment.h %D%/hostlist.c %D%/hostlist.h %D%/made-read.c %D%/made.h \
 	%D%/mapping-place.c %D%/mapping-read.c %D%/mapping-read.h \
 	%D%/mapping-steer.c %D%/mapping-tree.c %D%/mapping.c %D%/mapping.h %D%/parts.h %D%/pathmap.c %D%/pathmap.h \
 	%D%/pattern.c %D%/pattern.h \

@@ -22,7 +22,7 @@ static unsigned kind_find(const char *name)
 void steer_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct mapping *mapping = ((struct mapping_reading *)reader->map)->mapping;
-	struct steering s = {.offset = statement->words[0].offset};
+	struct steering s = {.offset = statement->words[0].offset, .most_bytes = STEER_BYTES};
 
 	(void)target;
 	if (mapping->n_steerings == STEER_RULES_MAX)
@@ -80,9 +80,12 @@ void steer_bytes_apply(struct reader *reader, void *target, const struct stateme
 	struct steering *s = target;
 	struct error e;
 
-	if (strcmp(words[1].text, "at") != 0 || strcmp(words[2].text, "most") != 0)
-		reader_complain(reader, &words[1], "`%.60s %.60s` instead of `at most`",
-				words[1].text, words[2].text);
+	if (statement->n_words == 2 && strcmp(words[1].text, "any") == 0)
+		s->most_bytes = 0;
+	else if (statement->n_words != 4 || strcmp(words[1].text, "at") != 0 ||
+		 strcmp(words[2].text, "most") != 0)
+		reader_complain(reader, &words[1],
+				"sizes that are none; write `bytes at most 4KiB;` or `bytes any;`");
 	else if (quantity_bytes(words[3].text, &s->most_bytes, &e) < 0)
 		reader_complain(reader, &words[3], "%s", e.text);
 	else if (s->most_bytes == 0 || s->most_bytes > UINT32_MAX)

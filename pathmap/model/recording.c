@@ -17,7 +17,7 @@ const char *const recording_channels[RECORDING_CHANNELS] = {
 };
 
 /* Other channels in names: state lines, and those of monitors. */
-static const char *const other_channels[] = {"state", "gather", "hop", "stage", "cpu"};
+static const char *const other_channels[] = {"state", "element", "gather", "hop", "stage", "cpu"};
 
 #define OTHER_CHANNELS (sizeof(other_channels) / sizeof(other_channels[0]))
 

@@ -28,6 +28,11 @@ enum steer_kind {
 #define STEER_RULES_MAX 8u
 #define STEER_RANKS_MAX 65536u
 
+/** What is steered of one member's data if the map does not say it: up to here trees between
+ * clusters are as fast as the MPI's own algorithms or faster; what is larger these cut in pieces.
+ */
+#define STEER_BYTES 4096u
+
 /** Most characters of all trees together: an environment string has room for 131072. */
 #define STEER_TEXT_MAX 100000u
 

@@ -33,6 +33,7 @@ enum reading { READ_LATEST, READ_STREAM, READ_COUNTS, READ_COUNT };
  * (tree/stage/stage.h). */
 struct stage_traits {
 	bool keeps;	/* it keeps all tuples */
+	bool passes;	/* it passes on whatever comes */
 	bool folds;	/* what it has made of parts it merges into what it makes of all */
 	bool counts;	/* it takes only what `read counts` reads */
 	unsigned makes; /* records of this kind (tree/data/run.h), which it takes from below, too;

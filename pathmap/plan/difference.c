@@ -9,6 +9,7 @@
 #include "pathmap/plan/holding.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/parts.h"
+#include "pathmap/plan/made.h"
 #include "pathmap/plan/plan.h"
 #include "pathmap/plan/steer.h"
 
@@ -258,6 +259,17 @@ static void steer_compare(struct difference_walk *w)
 	free(to);
 }
 
+static void made_compare(struct difference_walk *w)
+{
+	char *from = made_text(w->from), *to = made_text(w->to);
+
+	if (strcmp(from, to) != 0)
+		differ(w, "made", "elements", from, to,
+		       memory_copy("elements are made by the map, or removed, as `element` says"));
+	free(from);
+	free(to);
+}
+
 /* ---- views ---- */
 
 /* A place and its position in the tree. */
@@ -471,6 +483,7 @@ size_t difference_walk(const struct pathmap *from, const struct pathmap *to,
 	shapes_compare(&w);
 	budget_compare(&w);
 	steer_compare(&w);
+	made_compare(&w);
 	views_compare(&w);
 	return w.n;
 }

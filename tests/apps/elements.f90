@@ -53,9 +53,20 @@ program elements
   other = evspace_element_open(evspace_element_plan(name='step', fields='n i32'), status, why)
   call must(status == -1)
   print '(a)', trim(why)
+  ! `other` is not open, and soon nothing is
+  call evspace_element_write(other, s, status)
+  call must(status == -1)
   call evspace_element_close(other)
   call evspace_element_close(in)
   call evspace_element_close(out)
+  call evspace_element_write(out, s, status)
+  call must(status == -1)
+  call evspace_element_next(in, s, about, 0, status)
+  call must(status == -1 .and. about%lost == 0)
+  call evspace_element_at(in, 0_c_int64_t, s, about, status)
+  call must(status == -1)
+  call evspace_element_newest(in, s, about, status)
+  call must(status == -1)
 contains
   subroutine must(fine)
     logical, intent(in) :: fine

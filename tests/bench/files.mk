@@ -259,7 +259,8 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/segment/folder.c node-agent/source/label.c node-agent/store/mirror.c \
 		node-agent/store/proc.c node-agent/source/row.c node-agent/source/row-names.c \
 		node-agent/source/row-fetch.c node-agent/source/row-gone.c \
-		node-agent/source/row-take.c node-agent/source/row-sample.c node-agent/source/row-thread.c \
+		node-agent/source/row-take.c node-agent/source/row-sample.c node-agent/source/row-thread.c node-agent/source/row-typed.c \
+		node-agent/pastset/pastset.c node-agent/pastset/pastset-clock.c \
 		node-agent/source/sampled.c node-agent/source/sampler.c node-agent/source/sieve.c \
 		node-agent/segment/segment-class.c \
 		node-agent/segment/segment-file.c \

@@ -32,7 +32,7 @@ maps_make() {
 		node ga { address ga:7440; } node front;' >"$cluster_dir/maps/cluster.map"
 }
 
-# placed NODES: where ranks are.
+# placed NODES: where ranks are. What is larger than `steer` takes without being told more is the MPI's own, then, too.
 placed() {
 	printf 'entry front;\nplace rank[0-6] on %s;\nsteer allreduce;\n' "$1" >"$cluster_dir/maps/mapping.map"
 }

@@ -43,6 +43,7 @@ static const struct {
 	{LEVEL_ALL, "keyed.so", ""},
 	{LEVEL_NODE, "single.so", ""},
 	{LEVEL_ALL, "single.so", ""},
+	{LEVEL_NODE, "reduce", "max of field x"},
 };
 
 #define STAGES (sizeof(wanted) / sizeof(wanted[0]))
@@ -154,6 +155,8 @@ static uint64_t unaccounted(const struct batch *b)
 			n -= view.run->count;
 		else if (view.run->kind == RUN_COLUMNS)
 			n -= columns_head(view.records).count;
+		else if (view.run->kind == RUN_TYPED)
+			n -= typed_count(view.typed_words, view.run->count);
 	}
 	return n;
 }
@@ -268,6 +271,24 @@ static void sound_foreign(struct batch *b, uint32_t element, unsigned seed)
 		words[FOREIGN_HEAD + i].word = 8 * (i % 3) + seed % 3;
 }
 
+/* Two tuples of a program's own element, and a figure of such. */
+static void sound_typed(struct batch *b, uint32_t element, unsigned seed)
+{
+	static const char type[] = "n i32, x f64[2]";
+	const double values[] = {1, seed, 3};
+	struct typed_word *to;
+	struct fields fields;
+
+	must(fields_parse(&fields, type, NULL) == 0, "a type");
+	to = batch_add(b, RUN_TYPED, element, 7,
+		       typed_head_words(type) + 2 * typed_tuple_words(&fields), seed % 2);
+	to = typed_head(to, &fields, type);
+	to = typed_put(to, seed, values, fields.bytes);
+	(void)typed_put(to, 5, values, fields.bytes);
+	*(struct field_figure *)batch_add(b, RUN_FIGURES, element, 0, 1, 0) = (struct field_figure){
+		.count = 3, .min = 1, .max = seed, .mean = 2, .m2 = 1, .field = "x"};
+}
+
 /* A folded part of three leaves. */
 static void sound_folded(struct batch *b, unsigned seed)
 {
@@ -330,6 +351,7 @@ static size_t sound(uint8_t *data, size_t room, unsigned seed)
 		memcpy(batch_add(&b, RUN_COLUMNS, 5 * i, 90, (uint32_t)n / 8, seed % 3), columns,
 		       n);
 		sound_foreign(&b, 4 * i, seed);
+		sound_typed(&b, 4 * i, seed);
 		*(struct count *)batch_add(&b, RUN_COUNTS, 4 * i, 0, 1, 0) =
 			(struct count){3, 60, 21, 1, seed % 3, CHANNEL_P2P, 0};
 	}

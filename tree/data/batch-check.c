@@ -86,6 +86,7 @@ static const char *records_fault(const struct run *run, const unsigned char *rec
 {
 	const struct run_record *kind = &run_records[run->kind];
 	struct foreign_kind of;
+	struct typed_run typed;
 
 	if (run->kind == RUN_COLUMNS)
 		return columns_fault(run, records, all);
@@ -94,6 +95,9 @@ static const char *records_fault(const struct run *run, const unsigned char *rec
 	if (run->kind == RUN_FOREIGN &&
 	    !foreign_read((const struct foreign *)(const void *)records, run->count, &of))
 		return "has foreign records that are not valid";
+	if (run->kind == RUN_TYPED &&
+	    !typed_read(&typed, (const struct typed_word *)(const void *)records, run->count))
+		return "has typed tuples that are not valid";
 	for (unsigned i = 0; kind->sound && i < run->count; i++)
 		if (!kind->sound(records + i * kind->bytes))
 			return kind->fault;

@@ -8,11 +8,11 @@ data_sources = \
 	%D%/cell.h \
 	%D%/clock.c %D%/clock.h %D%/clock-fit.c %D%/clock-fit.h %D%/clock-host.c %D%/clock-host.h \
 	%D%/columns.c %D%/columns.h %D%/columns-table.c %D%/columns-table.h %D%/columns-batch.c %D%/columns-batch.h %D%/count.h \
-	%D%/entropy-window.c %D%/entropy-window.h %D%/field-value.c %D%/fields.c %D%/fields.h %D%/foreign.c %D%/foreign.h \
+	%D%/entropy-window.c %D%/entropy-window.h %D%/field-figure.c %D%/field-figure.h %D%/field-value.c %D%/fields.c %D%/fields.h %D%/foreign.c %D%/foreign.h \
 	%D%/leaves.c %D%/leaves.h %D%/median.h %D%/meet.c %D%/meet.h %D%/members.c %D%/names-comm.c %D%/names-comm.h %D%/names-judge.c \
 	%D%/names-private.h %D%/names.c %D%/names.h \
 	%D%/op.c %D%/op.h %D%/part.c %D%/part.h %D%/process.h %D%/run.h %D%/signature.c %D%/signature.h %D%/signature-table.h \
-	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/trial.h %D%/tuple.c %D%/tuple.h
+	%D%/tellers.c %D%/tellers.h %D%/total.c %D%/total.h %D%/span.h %D%/trial.h %D%/tuple.c %D%/tuple.h %D%/typed.c %D%/typed.h
 
 collect_sources += \
 	%D%/clock.c %D%/clock.h %D%/op.c %D%/op.h \

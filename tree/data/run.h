@@ -11,30 +11,34 @@
 #include "tree/data/cell.h"
 #include "tree/data/clock.h"
 #include "tree/data/count.h"
+#include "tree/data/field-figure.h"
 #include "tree/data/foreign.h"
 #include "tree/data/leaves.h"
 #include "tree/data/median.h"
 #include "tree/data/meet.h"
 #include "tree/data/total.h"
 #include "tree/data/tuple.h"
+#include "tree/data/typed.h"
 
 /** Every kind of record, by its number on the wire; a new kind is a header of its own and a last
  * row here. KIND(NAME, kind, fields, sound, merge): RUN_NAME is records of struct kind; the rest
  * are members of struct run_record. */
-#define RUN_TABLE(KIND)                                             \
-	KIND(TUPLES, tuple, "88844422", NULL, NULL)                 \
-	KIND(TOTALS, total, "8888884211", total_sound, total_merge) \
-	KIND(PART, part, "888888888448844", NULL, NULL)             \
-	KIND(NEWEST, newest, "888844422", NULL, NULL)               \
-	KIND(BINS, bin, "888422", bin_sound, bin_merge)             \
-	KIND(CELLS, cell, "884444", cell_sound, cell_merge)         \
-	KIND(COUNTS, count, "8888422", count_sound, count_merge)    \
-	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)   \
-	KIND(COLUMNS, column_word, "11111111", NULL, NULL)          \
-	KIND(LEAVES, leaf_range, "44", leaf_range_sound, NULL)      \
-	KIND(WORST, leaf_worst, "844", leaf_worst_sound, NULL)      \
-	KIND(FOREIGN, foreign, "8", NULL, NULL)                     \
-	KIND(MEETS, meet, "888888844444211", meet_sound, meet_merge)
+#define RUN_TABLE(KIND)                                              \
+	KIND(TUPLES, tuple, "88844422", NULL, NULL)                  \
+	KIND(TOTALS, total, "8888884211", total_sound, total_merge)  \
+	KIND(PART, part, "888888888448844", NULL, NULL)              \
+	KIND(NEWEST, newest, "888844422", NULL, NULL)                \
+	KIND(BINS, bin, "888422", bin_sound, bin_merge)              \
+	KIND(CELLS, cell, "884444", cell_sound, cell_merge)          \
+	KIND(COUNTS, count, "8888422", count_sound, count_merge)     \
+	KIND(MEDIANS, median, "8884228", median_sound, bin_merge)    \
+	KIND(COLUMNS, column_word, "11111111", NULL, NULL)           \
+	KIND(LEAVES, leaf_range, "44", leaf_range_sound, NULL)       \
+	KIND(WORST, leaf_worst, "844", leaf_worst_sound, NULL)       \
+	KIND(FOREIGN, foreign, "8", NULL, NULL)                      \
+	KIND(MEETS, meet, "888888844444211", meet_sound, meet_merge) \
+	KIND(TYPED, typed_word, "11111111", NULL, NULL)              \
+	KIND(FIGURES, field_figure, FIELD_FIGURE_WIDTHS, field_figure_sound, field_figure_merge)
 
 #define RUN_NUMBER(NAME, ...) RUN_##NAME,
 
@@ -43,7 +47,7 @@
  * where the runs up to the next part are from. A RUN_NEWEST has one tuple each of the elements from
  * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has such or meets as
  * columns (tree/data/columns.h): `count` is the number of words, all else is as in the plain run. A
- * RUN_FOREIGN, too, is counted in words (tree/data/foreign.h).
+ * RUN_FOREIGN or RUN_TYPED, too, is counted in words (tree/data/foreign.h, typed.h).
  */
 enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 

@@ -37,6 +37,8 @@ static int convert_apply(struct stage *s, const struct ask *ask, struct batch *b
 			   !clock_line_same(&line, &CLOCK_LINE_NS)) {
 			for (unsigned i = 0; i < view.run->count; i++)
 				tuple_to_ns(&view.tuples[i], &line);
+		} else if (view.run->kind == RUN_TYPED && !clock_line_same(&line, &CLOCK_LINE_NS)) {
+			typed_to_ns(view.typed_words, view.run->count, &line);
 		}
 	}
 	return 0;

@@ -4,12 +4,13 @@
 
 #include <string.h>
 
+#include "tree/stage/field-reduce.h"
 #include "tree/stage/fold.h"
 
-/* Most bytes of an argument: the longest has 8. */
-#define WORD_BYTES 16
+/* Most bytes of an argument, and one more: a field's name is the longest. */
+#define WORD_BYTES (FIELDS_NAME + 1)
 
-enum reduce_kind { REDUCE_TOTAL, REDUCE_FIRST, REDUCE_LAST };
+enum reduce_kind { REDUCE_TOTAL, REDUCE_FIRST, REDUCE_LAST, REDUCE_FIELD };
 
 struct reduce {
 	struct fold fold;
@@ -17,6 +18,7 @@ struct reduce {
 	enum total_fold figure;
 	enum total_value value;
 	bool by_op, by_comm, by_block;
+	struct field_figure like; /* of a field of typed tuples */
 };
 
 static inline struct reduce *reduce_of(struct stage *s)
@@ -32,7 +34,8 @@ static int reduce_complain(const char *args, struct error *e)
 		      "`reduce%s%.60s` is not understood; write `reduce first`, `reduce last`, or "
 		      "`reduce` with "
 		      "count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
-		      "`by op`, `by comm` or `by block` as wanted",
+		      "`by op`, `by comm` or `by block` as wanted; of elements of programs "
+		      "`of field NAME`",
 		      *args ? " " : "", args);
 }
 
@@ -49,11 +52,33 @@ static int reduce_option(struct stage *s, const char *word, const char *what)
 	return 0;
 }
 
+/* "of field NAME". Returns 1, 0: it says something else, or -1: it is not understood. */
+static int reduce_field(struct stage *s, const char *rest)
+{
+	struct reduce *r = reduce_of(s);
+	char name[WORD_BYTES], more[WORD_BYTES];
+
+	if (!fold_word(&rest, more, sizeof(more)) || strcmp(more, "of") != 0 ||
+	    !fold_word(&rest, more, sizeof(more)) || strcmp(more, "field") != 0)
+		return 0;
+	if (!fold_word(&rest, name, sizeof(name)) || fold_word(&rest, more, sizeof(more)) ||
+	    strlen(name) >= sizeof(r->like.field))
+		return -1;
+	r->kind = REDUCE_FIELD;
+	r->like.fold = (uint8_t)r->figure;
+	memcpy(r->like.field, name, strlen(name));
+	s->traits.makes = RUN_FIGURES;
+	s->traits.of = "fields";
+	s->traits.bytes = sizeof(struct field_figure) + sizeof(struct run);
+	return 1;
+}
+
 static int reduce_init(struct stage *s, const char *args, struct error *e)
 {
 	struct reduce *r = reduce_of(s);
 	const char *rest = args;
 	char word[WORD_BYTES], what[WORD_BYTES];
+	int rc;
 
 	if (!fold_word(&rest, word, sizeof(word)))
 		return reduce_complain(args, e);
@@ -65,6 +90,8 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 			return reduce_complain(args, e);
 		r->figure = (enum total_fold)total_fold_find(word);
 	}
+	if (r->kind == REDUCE_TOTAL && (rc = reduce_field(s, rest)) != 0)
+		return rc > 0 ? 0 : reduce_complain(args, e);
 	while (fold_word(&rest, word, sizeof(word))) {
 		if (r->kind != REDUCE_TOTAL || !fold_word(&rest, what, sizeof(what)) ||
 		    reduce_option(s, word, what) < 0)
@@ -272,9 +299,25 @@ static const struct fold_ops sum_ops = {
 	.key = total_key,
 };
 
+static int field_run(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	return field_reduce_run(s, view, name, &reduce_of(s)->like);
+}
+
+static const struct fold_ops field_ops = {
+	.run = field_run,
+};
+
 static int reduce_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
-	return fold_apply(s, reduce_of(s)->kind == REDUCE_TOTAL ? &sum_ops : &choose_ops, ask, b);
+	static const struct fold_ops *const kinds[] = {
+		[REDUCE_TOTAL] = &sum_ops,
+		[REDUCE_FIRST] = &choose_ops,
+		[REDUCE_LAST] = &choose_ops,
+		[REDUCE_FIELD] = &field_ops,
+	};
+
+	return fold_apply(s, kinds[reduce_of(s)->kind], ask, b);
 }
 
 const struct stage_ops reduce_ops = {

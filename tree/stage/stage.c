@@ -52,7 +52,7 @@ static bool is_elsewhere(const struct stage_traits *traits)
  * merged by those that make them. */
 static bool takes(const struct stage_traits *traits, const struct stage_traits *below)
 {
-	if (is_elsewhere(traits) || is_elsewhere(below))
+	if (is_elsewhere(traits) || is_elsewhere(below) || traits->passes)
 		return true;
 	return traits->counts == below->counts &&
 	       (below->makes == RUN_TUPLES ||
@@ -68,7 +68,7 @@ static void kinds_add(char *text, size_t size, const struct stage_traits *below)
 	size_t n = 0;
 
 	for (size_t i = 0; i < KINDS; i++)
-		if (!below || takes(&kinds[i]->traits, below))
+		if (!below || (!kinds[i]->traits.passes && takes(&kinds[i]->traits, below)))
 			list[n++] = kinds[i]->name;
 	for (size_t i = 0; i < n; i++)
 		snprintf(text + strlen(text), size - strlen(text), "%s%s",
@@ -122,6 +122,11 @@ int stage_check(const char *kind, const char *args, const struct stage_traits *b
 	right = !below || takes(&s->traits, below);
 	if (below && s->traits.totals)
 		s->traits.makes = below->makes;
+	if (below && s->traits.passes) {
+		s->traits.makes = below->makes;
+		s->traits.counts = below->counts;
+		s->traits.foreign = below->foreign;
+	}
 	about = right && below && below->makes != RUN_TUPLES ? below->of : NULL;
 	other = about && s->traits.of && strcmp(about, s->traits.of) != 0 ? s->traits.of : NULL;
 	if (about || !s->traits.of)

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements that a map has agents make, as agents are told of them. */
+#ifndef EVSPACE_PLAN_MADE_H
+#define EVSPACE_PLAN_MADE_H
+
+#include "pathmap/model/parts.h"
+
+/** Most characters of all of them. */
+#define MADE_TEXT_MAX 65536u
+
+/** "NODE RUN NAME CAPACITY WAIT_MS FIELDS;" for each element and node; "" if there are none.
+ * For the caller to free(). */
+char *made_text(const struct pathmap *map);
+
+/** Report what of them cannot be. */
+void made_check(const struct pathmap *map, const struct mapfile *source,
+		struct diagnostics *diagnostics);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Folds values of one field of typed tuples into figures, and merges those from below. */
+#include "tree/stage/field-reduce.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tree/data/typed.h"
+
+static double value_at(const struct field *field, const void *tuple, uint32_t i)
+{
+	const char *at = (const char *)tuple + field->at;
+	int32_t i32;
+	uint32_t u32;
+	int64_t i64;
+	uint64_t u64;
+	float f32;
+	double f64;
+
+#define TAKE(value) (memcpy(&(value), at + i * sizeof(value), sizeof(value)), (double)(value))
+	switch (field->kind) {
+	case FIELD_I32:
+		return TAKE(i32);
+	case FIELD_U32:
+		return TAKE(u32);
+	case FIELD_I64:
+		return TAKE(i64);
+	case FIELD_U64:
+		return TAKE(u64);
+	case FIELD_F32:
+		return TAKE(f32);
+	case FIELD_F64:
+		return TAKE(f64);
+	default:
+		return NAN;
+	}
+#undef TAKE
+}
+
+/* Add a tuple's values. Returns whether it has any. */
+static bool tuple_add(struct field_figure *to, const struct field *field, const void *tuple)
+{
+	uint64_t before = to->count;
+	double value;
+
+	for (uint32_t i = 0; i < field->count && field->kind != FIELD_TEXT; i++) {
+		value = value_at(field, tuple, i);
+		if (!isnan(value))
+			field_figure_add(to, value);
+	}
+	return to->count > before;
+}
+
+/* What @key's group has of the field. */
+static struct field_figure *figure_at(struct stage *s, uint32_t name, const struct field_figure *of)
+{
+	uint64_t key[2];
+	struct group *g;
+	bool is_new;
+
+	group_key_of(key, name, of->fold, field_figure_key(of));
+	g = groups_at(&fold_of(s)->groups, key, &is_new);
+	return (struct field_figure *)(void *)g->record;
+}
+
+static void typed_take(struct stage *s, const struct run_view *view, uint32_t name,
+		       const struct field_figure *like)
+{
+	struct part *part = fold_part(fold_of(s));
+	struct field_figure sum = *like, *to;
+	const struct field *field;
+	struct typed_run run;
+	uint32_t taken = 0;
+
+	typed_own(view->typed_words, view->run->count);
+	if (!typed_read(&run, view->typed_words, view->run->count))
+		return;
+	field = fields_find(&run.fields, like->field);
+	for (uint32_t i = 0; field && i < run.n; i++)
+		taken += tuple_add(&sum, field, typed_fields(run.tuples + (size_t)i * run.words));
+	part->reduced += taken;
+	part->filtered += run.n - taken;
+	if (sum.count == 0)
+		return;
+	to = figure_at(s, name, like);
+	if (to->count > 0)
+		field_figure_merge(to, &sum);
+	else
+		*to = sum;
+}
+
+int field_reduce_run(struct stage *s, const struct run_view *view, uint32_t name,
+		     const struct field_figure *like)
+{
+	struct fold *fold = fold_of(s);
+
+	if (view->run->kind == RUN_TYPED) {
+		typed_take(s, view, name, like);
+	} else if (view->run->kind == RUN_TUPLES) {
+		fold_part(fold)->filtered += view->run->count;
+	} else if (view->run->kind == RUN_FIGURES) {
+		for (uint32_t i = 0; i < view->run->count; i++) {
+			struct field_figure *to = figure_at(s, name, &view->field_figures[i]);
+
+			if (to->count > 0)
+				field_figure_merge(to, &view->field_figures[i]);
+			else
+				*to = view->field_figures[i];
+		}
+	} else {
+		batch_keep(&fold->others, view);
+	}
+	return 0;
+}
