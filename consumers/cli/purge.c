@@ -138,9 +138,10 @@ static void purge_run(struct purge *p, const struct store_run *run, bool named)
 				    "program first, or --force"));
 		p->bad_news |= named;
 	} else if (run->made && !p->force) {
-		keep_run(p, run->name,
-			 memory_copy("the map has an agent keep elements of it; apply a map without "
-				     "them, or --force"));
+		keep_run(
+			p, run->name,
+			memory_copy("the map has an agent keep elements of it; apply a map without "
+				    "them, or --force"));
 		p->bad_news |= named;
 	} else if (idle_ns == 0) {
 		keep_run(p, run->name,

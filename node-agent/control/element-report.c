@@ -112,3 +112,17 @@ void element_reports_fini(struct element_reports *r)
 		evspace__element_tuples__free_unpacked(r->list[i], NULL);
 	free(r->list);
 }
+
+bool element_way(struct plan_place *all, const char *node)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->n_children; i++) {
+		if (element_way(all->children[i], node))
+			all->children[kept++] = all->children[i];
+		else
+			plan_way_free(all->children[i]);
+	}
+	all->n_children = kept;
+	return kept > 0 || strcmp(all->node, node) == 0;
+}

@@ -22,4 +22,8 @@ void element_reports_init(struct element_reports *r, const struct store *store,
 			  const struct limits *limits, const Evspace__ElementAsk *ask);
 void element_reports_fini(struct element_reports *r);
 
+/** Leave of @all, all nodes (plan_all()), only the way to @node. Returns whether it is there; else
+ * the root alone is left. */
+bool element_way(struct plan_place *all, const char *node);
+
 #endif

@@ -476,7 +476,7 @@ int report_take(const struct session_host *host, struct underway_list *list, str
 	whole.n_runs = limits ? limits->n_runs : 0;
 	all = active_map_all(host->active_map);
 	if (ask->element && ask->element->node[0])
-		plan_all_narrow(all, ask->element->node);
+		element_way(all, ask->element->node);
 	whole.place = wire_place_new(all);
 	whole.signer = active_map_signer(host->active_map);
 	rc = report_gather_begin(host, list, link, &whole, e);

@@ -374,20 +374,6 @@ struct plan_place *plan_all(const struct pathmap *map)
 	return root;
 }
 
-bool plan_all_narrow(struct plan_place *all, const char *node)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < all->n_children; i++) {
-		if (plan_all_narrow(all->children[i], node))
-			all->children[kept++] = all->children[i];
-		else
-			place_free(all->children[i]);
-	}
-	all->n_children = kept;
-	return kept > 0 || strcmp(all->node, node) == 0;
-}
-
 void plan_way_free(struct plan_place *way)
 {
 	place_free(way);

@@ -141,10 +141,6 @@ void plan_way_free(struct plan_place *way);
  * gateway. The caller must free it by plan_way_free(). */
 struct plan_place *plan_all(const struct pathmap *map);
 
-/** Leave of @all only the way to @node. Returns whether it is there; else the root alone is left.
- */
-bool plan_all_narrow(struct plan_place *all, const char *node);
-
 /** Print every generated path to @out: its stages with their hosts. */
 void plan_print(const struct plan *plan, const struct pathmap *map, FILE *out);
 

@@ -9,7 +9,6 @@
 
 #include "tree/data/bin.h"
 #include "tree/data/cell.h"
-#include "tree/data/clock.h"
 #include "tree/data/count.h"
 #include "tree/data/field-figure.h"
 #include "tree/data/foreign.h"
@@ -17,12 +16,11 @@
 #include "tree/data/median.h"
 #include "tree/data/meet.h"
 #include "tree/data/total.h"
-#include "tree/data/tuple.h"
 #include "tree/data/typed.h"
 
 /** Every kind of record, by its number on the wire; a new kind is a header of its own and a last
- * row here. KIND(NAME, kind, fields, sound, merge): RUN_NAME is records of struct kind; the rest
- * are members of struct run_record. */
+ * row. KIND(NAME, kind, ...): RUN_NAME is records of struct kind; the rest are members of struct
+ * run_record. */
 #define RUN_TABLE(KIND)                                              \
 	KIND(TUPLES, tuple, "88844422", NULL, NULL)                  \
 	KIND(TOTALS, total, "8888884211", total_sound, total_merge)  \
@@ -46,8 +44,8 @@
  * The kind of a run's records. Tuples are numbered from the run's `first`. A RUN_PART is one part:
  * where the runs up to the next part are from. A RUN_NEWEST has one tuple each of the elements from
  * `element` on; batch_next() shows each as a run of one tuple. A RUN_COLUMNS has such or meets as
- * columns (tree/data/columns.h): `count` is the number of words, all else is as in the plain run. A
- * RUN_FOREIGN or RUN_TYPED, too, is counted in words (tree/data/foreign.h, typed.h).
+ * columns: `count` is the number of words, all else as in the plain run. So it is of a RUN_FOREIGN
+ * and a RUN_TYPED.
  */
 enum run_kind { RUN_TABLE(RUN_NUMBER) RUN_KINDS };
 
@@ -55,9 +53,8 @@ enum run_flag {
 	RUN_LOST = 1 << 0,   /* a uint64_t follows the header: tuples overwritten before this run */
 	RUN_SPARSE = 1 << 1, /* tuples were removed: numbers after `first` are not known */
 	RUN_FOLD = 1 << 2,   /* on a RUN_PART: a mark, see struct part */
-	RUN_DISCARDED =
-		1 << 3,	   /* no tuples, and those counted by RUN_LOST were discarded instead */
-	RUN_MANY = 1 << 4, /* on a RUN_PART: it is folded, see struct part */
+	RUN_DISCARDED = 1 << 3, /* no tuples; those counted by RUN_LOST were discarded */
+	RUN_MANY = 1 << 4,	/* on a RUN_PART: it is folded, see struct part */
 };
 
 /**
