@@ -3,10 +3,12 @@
 #ifndef EVSPACE_ELEMENT_REPORT_H
 #define EVSPACE_ELEMENT_REPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "node-agent/control/rights.h"
 #include "node-agent/store/store.h"
+#include "pathmap/plan/plan.h"
 #include "tree/wire/wire.h"
 
 /** As messages. Zero-initialise; element_reports_fini() frees. */
