@@ -167,9 +167,11 @@ brackets() {
 	awk '
 		function number(key) {
 			match($0, "\"" key "\":[0-9]*")
-			return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0
+			text = substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3)
+			# more digits than 15 are not exact
+			return (length(text) > 15 ? substr(text, length(text) - 14) : text) + 0
 		}
-		/"name":"\/A\/a0\/agent/ && /evspace_(collector|histogram)/ && /"label":"defined/ {
+		/"name":"\/A\/a0\/agent/ && /evspace_(collector|histogram)/ && /"label":"\(defined\)"/ {
 			wave = number("seq_or_tag"); at = number("peer")
 			start[wave, at] = number("start_ns"); end[wave, at] = number("end_ns")
 			seen[wave]++
@@ -291,13 +293,13 @@ tap_case "agents that record from their start" agents_monitored
 tap_case "every agent has made the waves that the consumer took" waves_agree
 tap_case "what hops received is what children sent" bytes_agree
 tap_case "durations and stages are those of the waves" durations_agree
-tap_case "collectors on a path, around a stage and around each other" brackets
 tap_case "rates as text, by view" shows '^/  *gather@sizes' view rates --count 1
 tap_case "rates of a level" shows '^/A/a0  *cpu@sizes' view rates --level node --count 1 --top all
 tap_case "the slowest" shows 'evspace_wave of [0-9]* inputs* #[0-9]* of sizes' view slowest --backlog --count 1
 tap_case "events, with the hosts that were asked" shows 'evspace_ask /B/b0 #[0-9]* of sizes' events --backlog --count 1
 tap_case "a histogram" shows '^/ *evspace_wave ' view histogram --backlog --count 1
 tap_case "who holds a wave up" names_who_is_late
+tap_case "collectors on a path, around a stage and around each other" brackets
 tap_case "nothing else is looked at this way" refuses 'cannot be looked at' evspace view rates --of program
 tap_case "no program has this name" refuses 'not evspace' evspace run --run evspace -- true
 tap_case "the only live run is the program's" program_is_the_only_run
