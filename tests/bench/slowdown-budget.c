@@ -48,8 +48,8 @@ struct kept {
 	const struct bench_options *o;
 	const struct program *what;
 	double percent;
-	unsigned runs; /* so far: each has a name of its own */
-	struct slowdown *s;
+	unsigned runs;	   /* so far: each has a name of its own */
+	struct slowdown s; /* of what is measured now */
 };
 
 static const char *built(char *path, size_t n)
@@ -90,9 +90,9 @@ static double number_after(const char *line, const char *name)
 
 /* What it says in the end: the rate that it may look at, and of all the time the one that came and
  * what that has cost. */
-static void consumer_read(const struct kept *k)
+static void consumer_read(struct kept *k)
 {
-	struct slowdown *s = k->s;
+	struct slowdown *s = &k->s;
 	char path[160], *line = NULL;
 	size_t size = 0;
 	FILE *log;
@@ -165,7 +165,7 @@ static int by_runs(struct kept *k, double *slowdown, struct error *e)
 {
 	double with = 1, alone = 1;
 
-	for (unsigned i = 0; i < k->s->rounds; i++) {
+	for (unsigned i = 0; i < k->s.rounds; i++) {
 		/* in turn first: what drifts goes into both */
 		if (run_one(k, i % 2 == 0, i % 2 == 0 ? &with : &alone, e) < 0 ||
 		    run_one(k, i % 2 == 1, i % 2 == 1 ? &with : &alone, e) < 0)
@@ -223,7 +223,7 @@ static int pace_pairs(struct kept *k, struct pace *p, pid_t consumer, double *sl
 {
 	double speed[2];
 
-	for (unsigned i = 0; i < k->s->rounds; i++) {
+	for (unsigned i = 0; i < k->s.rounds; i++) {
 		bool first = random() % 2;
 
 		for (unsigned n = 0; n < 2; n++) {
@@ -269,7 +269,7 @@ static int by_blocks(struct kept *k, double *slowdown, struct error *e)
 		bench_end(consumer, SIGINT);
 		since = bench_seconds() - since;
 		consumer_read(k);
-		k->s->rate_hz *= since / fmax(since - p.stopped, SECONDS);
+		k->s.rate_hz *= since / fmax(since - p.stopped, SECONDS);
 	}
 	if (p.program > 0)
 		bench_end(p.program, SIGTERM);
@@ -281,18 +281,18 @@ static int budget_one(struct kept *k, struct error *e)
 {
 	unsigned part = k->what->reports ? BLOCKS : PART;
 	unsigned n = k->o->rounds < 2 * part ? 1 : k->o->rounds / part;
-	struct slowdown s = slowdown_of("budget", k->what->name, k->percent);
+	struct slowdown *s = &k->s;
 	double *slowdown = memory_new(n, sizeof(*slowdown));
 	int result;
 
-	k->s = &s;
-	s.rounds = n;
+	*s = slowdown_of("budget", k->what->name, k->percent);
+	s->rounds = n;
 	result = (k->what->reports ? by_blocks : by_runs)(k, slowdown, e);
 	if (result == 0) {
-		s.estimate = figures_median(slowdown, n);
-		figures_interval(slowdown, n, &s.low, &s.high);
-		s.covered = s.estimate <= s.percent;
-		slowdown_print(&s, k->o->json);
+		s->estimate = figures_median(slowdown, n);
+		figures_interval(slowdown, n, &s->low, &s->high);
+		s->covered = s->estimate <= s->percent;
+		slowdown_print(s, k->o->json);
 	}
 	free(slowdown);
 	return result < 0 ? error_prefix(e, "%s, budget %g %%", k->what->name, k->percent) : 0;
