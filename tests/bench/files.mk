@@ -194,13 +194,18 @@ soak: all $(check_PROGRAMS)
 # A program that tries code without locks is compiled, with the sources it tries, under this.
 TSAN_CFLAGS = -std=gnu11 $(WARN_CFLAGS) -fsanitize=thread
 
-# A fuzz target is built in one go from its own source and those that it tries:
-#	if FUZZER
-#	tests/fuzz/x_fuzz: tests/fuzz/x_fuzz.c $(libpathmap_la_SOURCES)
-#		$(FUZZ_BUILD) -o $@ $(filter %.c,$^)
+# A fuzz target is built from its own source and those that it tries, each compiled once for all:
+#	tests/fuzz/x_fuzz: $(call fuzzed, tests/fuzz/x_fuzz.c $(libpathmap_la_SOURCES))
+#		$(FUZZ_LINK) $(ZSTD_LIBS)
 # make check gives each FUZZ_SECONDS.
-FUZZ_BUILD = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -std=gnu11 -g -O1 $(DEFS) $(AM_CPPFLAGS) \
-	$(CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined
+fuzzed = $(patsubst %.c,tests/fuzz/objects/%.o,$(filter %.c,$(1)))
+FUZZ_CLANG = $(AM_V_GEN)$(MKDIR_P) $(@D) && $(CLANG) -g -fsanitize=fuzzer$(1),address,undefined \
+	-fno-sanitize-recover=undefined -o $@
+FUZZ_LINK = $(call FUZZ_CLANG,) $(filter %.o %.a,$^)
+tests/fuzz/objects/%.o: %.c
+	$(call FUZZ_CLANG,-no-link) -std=gnu11 -O1 $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) $(PROTOBUF_C_CFLAGS) \
+		$(EVENT_CFLAGS) $(XML_CFLAGS) -MMD -c $<
+-include $(wildcard tests/fuzz/objects/*/*.d tests/fuzz/objects/*/*/*.d)
 
 fuzz_targets = tests/fuzz/archive_fuzz tests/fuzz/batch_fuzz tests/fuzz/columns_fuzz tests/fuzz/cursor_fuzz \
 	tests/fuzz/kept_fuzz tests/fuzz/mir_fuzz tests/fuzz/mirror_fuzz tests/fuzz/pathmap_fuzz tests/fuzz/segment_fuzz tests/fuzz/wire_fuzz
@@ -210,50 +215,52 @@ if FUZZER
 check_DATA += $(fuzz_targets)
 CLEANFILES += $(fuzz_targets)
 endif
+mostlyclean-local:
+	rm -rf tests/fuzz/objects
 
-tests/fuzz/archive_fuzz: tests/fuzz/archive_fuzz.c consumers/archive/archive.c consumers/archive/archive-reader.c \
+tests/fuzz/archive_fuzz: $(call fuzzed, tests/fuzz/archive_fuzz.c consumers/archive/archive.c consumers/archive/archive-reader.c \
 		tree/wire/bytes.c tree/wire/deframer.c tree/wire/flat.c tree/wire/packer.c \
 		tree/wire/wire.c tree/wire/wire.pb-c.c $(data_sources) \
-		tree/stage/convert.c $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm
+		tree/stage/convert.c $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm
 
-tests/fuzz/batch_fuzz: tests/fuzz/batch_fuzz.c $(data_sources) $(stage_sources) \
-		$(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+tests/fuzz/batch_fuzz: $(call fuzzed, tests/fuzz/batch_fuzz.c $(data_sources) $(stage_sources) \
+		$(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) -lm
 
-tests/fuzz/columns_fuzz: tests/fuzz/columns_fuzz.c $(data_sources) $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+tests/fuzz/columns_fuzz: $(call fuzzed, tests/fuzz/columns_fuzz.c $(data_sources) $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) -lm
 
-tests/fuzz/cursor_fuzz: tests/fuzz/cursor_fuzz.c node-agent/store/cursor.c \
+tests/fuzz/cursor_fuzz: $(call fuzzed, tests/fuzz/cursor_fuzz.c node-agent/store/cursor.c \
 		node-agent/store/cursor-file.c node-agent/store/shelf.c \
-		node-agent/segment/folder.c $(data_sources) $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+		node-agent/segment/folder.c $(data_sources) $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) -lm
 
 # The room of maps, as instrumented; what it needs besides, as it is.
-tests/fuzz/kept_fuzz: tests/fuzz/kept_fuzz.c node-agent/map/active-map.c \
+tests/fuzz/kept_fuzz: $(call fuzzed, tests/fuzz/kept_fuzz.c node-agent/map/active-map.c \
 		node-agent/map/active-map-pass.c node-agent/map/active-map-plan.c \
-		$(libpathmap_la_SOURCES) libtree.la
-	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) $(EVENT_CFLAGS) -o $@ $(filter %.c,$^) .libs/libtree.a \
+		$(libpathmap_la_SOURCES)) libtree.la
+	$(FUZZ_LINK) .libs/libtree.a \
 		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(ZSTD_LIBS) -lm
 
-tests/fuzz/mir_fuzz: tests/fuzz/mir_fuzz.c $(mir_reader_sources) consumers/mir/answer.c \
-		consumers/mir/framing.c $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) $(XML_CFLAGS) -o $@ $(filter %.c,$^) $(XML_LIBS)
+tests/fuzz/mir_fuzz: $(call fuzzed, tests/fuzz/mir_fuzz.c $(mir_reader_sources) consumers/mir/answer.c \
+		consumers/mir/framing.c $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) $(XML_LIBS)
 
-tests/fuzz/mirror_fuzz: tests/fuzz/mirror_fuzz.c node-agent/store/mirror.c \
+tests/fuzz/mirror_fuzz: $(call fuzzed, tests/fuzz/mirror_fuzz.c node-agent/store/mirror.c \
 		node-agent/segment/element.c node-agent/segment/folder.c \
 		node-agent/segment/segment-file.c node-agent/segment/segment-mark.c \
 		node-agent/segment/segment-read.c node-agent/segment/segment-room.c \
 		node-agent/segment/segment.c node-agent/segment/segment-class.c \
 		node-agent/segment/segment-table.c node-agent/segment/segment-timed.c \
 		node-agent/segment/segment-function.c node-agent/segment/segment-map.c node-agent/segment/segment-told.c \
-		node-agent/store/proc.c $(data_sources) $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) -o $@ $(filter %.c,$^) -lm
+		node-agent/store/proc.c $(data_sources) $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) -lm
 
-tests/fuzz/pathmap_fuzz: tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) -o $@ $(filter %.c,$^)
+tests/fuzz/pathmap_fuzz: $(call fuzzed, tests/fuzz/pathmap_fuzz.c tests/maps.c $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK)
 
-tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
+tests/fuzz/segment_fuzz: $(call fuzzed, tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/store/cursor.c node-agent/store/cursor-file.c \
 		node-agent/segment/element.c node-agent/source/accounting.c \
 		node-agent/segment/folder.c node-agent/source/label.c node-agent/store/mirror.c \
@@ -272,11 +279,11 @@ tests/fuzz/segment_fuzz: tests/fuzz/segment_fuzz.c node-agent/source/counter.c \
 		node-agent/source/source-host.c node-agent/store/store-segment.c \
 		node-agent/control/properties.c node-agent/control/trials.c \
 		node-agent/control/switch.c tree/scope/classes.c tree/link/rate-limit.c \
-		tree/wire/wire.pb-c.c $(data_sources) $(stage_sources) $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) $(EVENT_CFLAGS) -o $@ $(filter %.c,$^) \
+		tree/wire/wire.pb-c.c $(data_sources) $(stage_sources) $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) \
 		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) -lm
 
-tests/fuzz/wire_fuzz: tests/fuzz/wire_fuzz.c tree/wire/bytes.c tree/wire/deframer.c tree/wire/flat.c tree/wire/packer.c \
+tests/fuzz/wire_fuzz: $(call fuzzed, tests/fuzz/wire_fuzz.c tree/wire/bytes.c tree/wire/deframer.c tree/wire/flat.c tree/wire/packer.c \
 		tree/wire/wire.c tree/wire/wire-place.c tree/wire/wire.pb-c.c $(data_sources) \
-		tree/stage/convert.c $(libpathmap_la_SOURCES)
-	$(FUZZ_BUILD) $(PROTOBUF_C_CFLAGS) -o $@ $(filter %.c,$^) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm
+		tree/stage/convert.c $(libpathmap_la_SOURCES))
+	$(FUZZ_LINK) $(PROTOBUF_C_LIBS) $(ZSTD_LIBS) -lm
