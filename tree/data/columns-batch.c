@@ -11,14 +11,20 @@
 
 /* Of fewer, columns are hardly smaller: each has a reference of its own. */
 #define WORTH 8u
-/* Records of which columns, however large, are no more words than a run may have. */
-#define PIECE (80u * COLUMNS_BLOCK)
 /* Bytes, opened, between two looks at the clock. */
 #define LOOK (64u << 10)
 
 static bool run_is_worth(const struct run *run)
 {
 	return columns_possible(run->kind) && run->count >= WORTH;
+}
+
+/* Records of which columns, however large, are no more words than a run may have. */
+static uint32_t piece_most(enum run_kind kind)
+{
+	const size_t bytes = UINT16_MAX * sizeof(struct column_word);
+
+	return (uint32_t)(bytes / columns_room(kind, COLUMNS_BLOCK)) * COLUMNS_BLOCK;
 }
 
 /* Add @n of the run's records from @at on as columns, or as they are where that is smaller. */
@@ -49,11 +55,13 @@ static void piece_pack(struct batch *out, const struct run_view *view, uint32_t 
 static bool run_pack(struct batch *out, const struct run_view *view)
 {
 	const uint32_t count = view->run->count;
+	uint32_t most;
 
 	if (!run_is_worth(view->run))
 		return false;
-	for (uint32_t at = 0; at < count; at += PIECE)
-		piece_pack(out, view, at, count - at < PIECE ? count - at : PIECE);
+	most = piece_most(view->run->kind);
+	for (uint32_t at = 0; at < count; at += most)
+		piece_pack(out, view, at, count - at < most ? count - at : most);
 	return true;
 }
 
