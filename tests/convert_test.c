@@ -379,10 +379,51 @@ static void garbage(void)
 	}
 }
 
+/* A batch of @n runs of typed tuples, without any, of so many types: a field each of many. */
+static const char *typed_check(unsigned n, unsigned types)
+{
+	static struct error e;
+	struct buffer *all;
+	struct batch b;
+
+	batch_init(&b);
+	memset(batch_add(&b, RUN_PART, 5, 9, 1, 0), 0, sizeof(struct part));
+	for (unsigned i = 0; i < n; i++) {
+		char text[64];
+		struct fields fields;
+
+		snprintf(text, sizeof(text), "residual_%u f64, number i64", i % types);
+		CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, text, NULL), 0);
+		typed_head(batch_add(&b, RUN_TYPED, 1 + i % 100, 1, typed_head_words(text), 0),
+			   &fields, text);
+	}
+	all = buffer_new(b.bytes);
+	for (size_t i = 0; i < b.n; i++) {
+		memcpy(all->data + all->used, b.extents[i].buffer->data + b.extents[i].at,
+		       b.extents[i].bytes);
+		all->used += b.extents[i].bytes;
+	}
+	e.text[0] = '\0';
+	(void)batch_check(all->data, all->used, NULL, &e);
+	buffer_unref(all);
+	batch_fini(&b);
+	return e.text;
+}
+
+/* What would take long to look at is refused: reading a type takes as long as hundreds of tuples.
+ */
+static void types_are_bounded(void)
+{
+	CU_ASSERT_STRING_EQUAL(typed_check(200000, 7), "");
+	CU_ASSERT_STRING_EQUAL(typed_check(5000, 5000), "");
+	CU_ASSERT_PTR_NOT_NULL(strstr(typed_check(200000, 50000), "too many types"));
+}
+
 static CU_TestInfo convert_cases[] = {
 	{"every field of every kind", every_field},
 	{"records of a stage that nobody has here", foreign_records},
 	{"typed tuples", typed_tuples},
+	{"... of too many types", types_are_bounded},
 	{"cut anywhere", cut_anywhere},
 	{"garbage", garbage},
 	CU_TEST_INFO_NULL,

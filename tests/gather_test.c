@@ -283,7 +283,7 @@ static const char *bring_one(struct gather *of, uint64_t number, size_t mib)
 	buffer_unref(buffer);
 	gather_expect(of, w, 0, 1);
 	gather_seal(of, w);
-	rc = gather_bring(of, w, 1, 0, &body, &e);
+	rc = gather_bring(of, w, &(struct brought){.input = 1}, &body, &e);
 	CU_ASSERT(rc == 0 || (errno == ENOBUFS && body.plain == mib << 20 && w->batch.bytes == 0));
 	batch_fini(&body);
 	return rc < 0 ? e.text : NULL;
@@ -376,7 +376,7 @@ static size_t held_of(size_t size, size_t n)
 	batch_init(&body);
 	batch_append(&body, buffer, size - n / 2, n / 2);
 	batch_append(&body, buffer, 0, n / 2);
-	CU_ASSERT_EQUAL(gather_bring(gather, w, 0, 1, &body, &e), 0);
+	CU_ASSERT_EQUAL(gather_bring(gather, w, &(struct brought){.leaves = 1}, &body, &e), 0);
 	CU_ASSERT_EQUAL(w->batch.bytes, n);
 	for (size_t i = 0; i < w->batch.n; i++) {
 		const struct extent *x = &w->batch.extents[i];

@@ -4,6 +4,8 @@
 #include "tree/scope/joining.h"
 
 #include <event2/event.h>
+#include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -13,6 +15,9 @@
 
 /* Far more than a turn's work. */
 #define MANY 400000u
+
+/* So many times what came a stage holds beside it at most. */
+#define HELD_TIMES 9u
 
 /* Stages, and what each of them is told. */
 static const struct {
@@ -27,8 +32,9 @@ static const struct {
 	{"counts", "by comm", LEVEL_THREAD, RUN_COUNTS, 5000},
 	{"meet", "", LEVEL_THREAD, RUN_MEETS, 5000},
 	{"reduce", "count by comm", LEVEL_THREAD, RUN_TOTALS, 5000},
+	{"reduce", "max of field x", LEVEL_THREAD, RUN_FIGURES, 50000},
 	{"reduce", "last", LEVEL_ELEMENT, RUN_TUPLES, 4},
-	{"slowest", "10", LEVEL_ELEMENT, RUN_TUPLES, 4},
+	{"slowest", "10", LEVEL_ELEMENT, RUN_TUPLES, 1},
 	{"sort", "", LEVEL_ALL, RUN_TUPLES, 4},
 	{"filter", "bytes>=1", LEVEL_ALL, RUN_TUPLES, 4},
 };
@@ -58,6 +64,10 @@ static void record_write(enum run_kind kind, uint32_t i, void *out)
 		break;
 	case RUN_TOTALS:
 		*(struct total *)out = (struct total){.count = 1, .comm = key};
+		break;
+	case RUN_FIGURES:
+		*(struct field_figure *)out = (struct field_figure){.count = 1};
+		snprintf(((struct field_figure *)out)->field, FIELDS_NAME, "f%u", key);
 		break;
 	default:
 		*(struct tuple *)out = (struct tuple){
@@ -127,6 +137,17 @@ static double small_waves(struct chain *chain, size_t i)
 	return (double)took / CLOCKS_PER_SEC;
 }
 
+/* Bytes in use; 0 with a sanitizer. */
+static size_t held(void)
+{
+	struct mallinfo2 all = mallinfo2();
+
+	return all.uordblks + all.hblkhd;
+}
+
+/* The most of these after a turn. */
+static size_t held_most;
+
 /* A turn is far shorter than all, by this process's own time, as others may use the machine. */
 static double turns_take(struct chain *chain, struct batch *b, const char *what)
 {
@@ -135,7 +156,7 @@ static double turns_take(struct chain *chain, struct batch *b, const char *what)
 	unsigned turns = 0;
 	int rc = 1;
 
-	for (; rc > 0; turns++) {
+	for (held_most = 0; rc > 0; turns++) {
 		clock_t begun = clock();
 		double took;
 
@@ -143,6 +164,7 @@ static double turns_take(struct chain *chain, struct batch *b, const char *what)
 		took = (double)(clock() - begun) / CLOCKS_PER_SEC;
 		longest = took > longest ? took : longest;
 		all += took;
+		held_most = held() > held_most ? held() : held_most;
 	}
 	tap_note("%s: %u turns of %.4f s, the longest of %.4f s", what, turns, all, longest);
 	CU_ASSERT_EQUAL(rc, 0);
@@ -156,6 +178,7 @@ static void by_turns(void)
 		struct place once, turned;
 		struct chain chain;
 		double all;
+		size_t before, brought;
 
 		place_init(&once, 0);
 		place_init(&turned, 0);
@@ -163,12 +186,61 @@ static void by_turns(void)
 		place_bring(&turned, stages[i].records, stages[i].at_once, MANY);
 		place_apply(&once, stage_find(stages[i].kind), stages[i].level, stages[i].args);
 		chain_begin(&chain, i, turned.names);
+		before = held();
+		brought = turned.batch.bytes;
 		all = turns_take(&chain, &turned.batch, stages[i].kind);
+		CU_ASSERT(held_most < before + HELD_TIMES * brought);
 		CU_ASSERT(batch_same(&once.batch, &turned.batch));
 		CU_ASSERT(small_waves(&chain, i) < all);
 		chain_fini(&chain);
 		place_fini(&once);
 		place_fini(&turned);
+	}
+}
+
+/* Runs of one tuple each whose type has as many fields as can be. */
+static void typed_bring(struct place *p)
+{
+	const char tuple[FIELDS_BYTES] = "";
+	struct part part = {.clock = {.ns_per_tick = 2}};
+	char type[FIELDS_TEXT];
+	struct fields fields;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < FIELDS_MAX; i++)
+		n += (size_t)snprintf(type + n, sizeof(type) - n, "%sf%u i32", i ? "," : "", i);
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, type, NULL), 0);
+	memcpy(batch_add(&p->batch, RUN_PART, 1, 1, 1, 0), &part, sizeof(part));
+	for (unsigned i = 0; i < MANY / 10; i++) {
+		uint32_t words = typed_head_words(type) + typed_tuple_words(&fields);
+
+		typed_put(typed_head(batch_add(&p->batch, RUN_TYPED, name_id(1, i), 1, words, 0),
+				     &fields, type),
+			  5, tuple, fields.bytes);
+	}
+}
+
+/* Reading a type takes as long as many tuples. */
+static void typed_by_turns(void)
+{
+	static const char *const with[][2] = {{"convert", "time"}, {"reduce", "max of field f3"}};
+
+	for (size_t i = 0; i < 2; i++) {
+		const struct plan_stage stage = {
+			.kind = (char *)(uintptr_t)with[i][0],
+			.args = (char *)(uintptr_t)with[i][1],
+			.level = LEVEL_ALL,
+		};
+		struct chain chain;
+		struct place p;
+		struct error e;
+
+		place_init(&p, 0);
+		typed_bring(&p);
+		CU_ASSERT_EQUAL_FATAL(chain_init(&chain, &stage, 1, p.names, &e), 0);
+		turns_take(&chain, &p.batch, with[i][0]);
+		chain_fini(&chain);
+		place_fini(&p);
 	}
 }
 
@@ -246,6 +318,7 @@ static void on_late(void *arg, struct wave *w, size_t input)
 }
 
 static const struct gather_events events = {.late = on_late, .done = on_done};
+static const struct brought one = {.leaves = 1};
 
 static void wave_begin(struct place *p, uint64_t number)
 {
@@ -253,7 +326,7 @@ static void wave_begin(struct place *p, uint64_t number)
 	struct error e;
 
 	place_bring(p, RUN_MEDIANS, 5000, MANY);
-	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, 0, 1, &p->batch, &e), 0);
+	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, &one, &p->batch, &e), 0);
 	gather_seal(joining.gather, w);
 }
 
@@ -271,7 +344,7 @@ static void slots_are_needed(struct event_base *base, struct place *p)
 	CU_ASSERT_EQUAL(w->batch.bytes, 0);
 	event_base_loop(base, EVLOOP_NONBLOCK);
 	place_bring(p, RUN_MEDIANS, 5000, MANY);
-	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, 0, 1, &p->batch, &e), 0);
+	CU_ASSERT_EQUAL(gather_bring(joining.gather, w, &one, &p->batch, &e), 0);
 	w = gather_begin(joining.gather, 100 + 2 * GATHER_WINDOW, false, 0, 10000);
 	CU_ASSERT(w->busy && !w->ending);
 	CU_ASSERT_EQUAL(w->batch.bytes, 0);
@@ -334,6 +407,7 @@ int main(void)
 {
 	static CU_TestInfo cases[] = {
 		{"a stage makes the same of it in turns", by_turns},
+		{"... of tuples of programs' own", typed_by_turns},
 		{"columns are made and opened in turns", columns_by_turns},
 		{"others have turns meanwhile", others_have_turns},
 		CU_TEST_INFO_NULL,

@@ -81,12 +81,12 @@ static const char *columns_fault(const struct run *run, const unsigned char *rec
 	return what.kind == RUN_NEWEST ? newest_fault(run, what.count) : NULL;
 }
 
-/* The fault of a run's records, or NULL. */
-static const char *records_fault(const struct run *run, const unsigned char *records, size_t all)
+/* The fault of a run's records, or NULL. @types: of typed runs before. */
+static const char *records_fault(const struct run *run, const unsigned char *records, size_t all,
+				 struct typed_seen *types)
 {
 	const struct run_record *kind = &run_records[run->kind];
 	struct foreign_kind of;
-	struct typed_run typed;
 
 	if (run->kind == RUN_COLUMNS)
 		return columns_fault(run, records, all);
@@ -96,8 +96,8 @@ static const char *records_fault(const struct run *run, const unsigned char *rec
 	    !foreign_read((const struct foreign *)(const void *)records, run->count, &of))
 		return "has foreign records that are not valid";
 	if (run->kind == RUN_TYPED &&
-	    !typed_read(&typed, (const struct typed_word *)(const void *)records, run->count))
-		return "has typed tuples that are not valid";
+	    !typed_sound(types, (const struct typed_word *)(const void *)records, run->count))
+		return "has typed tuples that are not valid, or are of too many types";
 	for (unsigned i = 0; kind->sound && i < run->count; i++)
 		if (!kind->sound(records + i * kind->bytes))
 			return kind->fault;
@@ -180,6 +180,7 @@ int batch_check(const unsigned char *data, size_t bytes, size_t *plain, struct e
 {
 	size_t at = 0, all = 0;
 	struct before before = {NULL, NULL, NULL};
+	struct typed_seen types = {.next = 0};
 	const char *fault = NULL;
 
 	errno = EPROTO;
@@ -189,7 +190,7 @@ int batch_check(const unsigned char *data, size_t bytes, size_t *plain, struct e
 		const struct run *run = (const struct run *)(const void *)(data + at);
 
 		fault = run_fault(run, bytes - at, at == 0);
-		fault = fault ? fault : records_fault(run, data + at + run_head(run), all);
+		fault = fault ? fault : records_fault(run, data + at + run_head(run), all, &types);
 		fault = fault ? fault : order_fault(&before, run);
 		all += fault ? 0 : columns_plain(run, data + at + run_head(run));
 		at += fault ? 0 : run_bytes(run);
@@ -197,6 +198,7 @@ int batch_check(const unsigned char *data, size_t bytes, size_t *plain, struct e
 	fault = fault ? fault : order_fault(&before, NULL);
 	if (plain)
 		*plain = all;
+	errno = EPROTO;
 	return !fault ? 0
 		      : errorf(e, "a batch of %zu bytes is broken: the run at byte %zu %s", bytes,
 			       at, fault);

@@ -55,6 +55,18 @@ struct typed_word *typed_put(struct typed_word *to, uint64_t ticks, const void *
 /** Read a run of @count words, from a peer perhaps. False: it is none. */
 bool typed_read(struct typed_run *run, const struct typed_word *words, uint32_t count);
 
+/** Types that a check of many runs has read last, by their runs, and what reading them has cost;
+ * zeroed: none. */
+struct typed_seen {
+	const struct typed_word *of[8];
+	unsigned next;
+	size_t cost;
+};
+
+/** The same as typed_read() of one of many runs, whose words stay: types of late are not read
+ * again. A million different ones are none, as reading them would take too long. */
+bool typed_sound(struct typed_seen *seen, const struct typed_word *words, uint32_t count);
+
 /** Its tuples, 0 if it is none. */
 uint32_t typed_count(const struct typed_word *words, uint32_t count);
 

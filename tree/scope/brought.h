@@ -14,6 +14,7 @@
  * bytes when their columns are opened, of so many leaves. */
 struct brought {
 	LIST_ENTRY(brought) entry;
+	const void *by; /* who it was, also in other views: to be compared alone */
 	size_t input, at, n, plain;
 	unsigned leaves;
 };

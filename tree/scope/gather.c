@@ -14,6 +14,7 @@
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
 #include "tree/scope/quota.h"
+#include "tree/scope/scope-shared.h"
 
 /* Slots of waves asked for the first time, then slots of those asked for again. */
 #define SLOTS (2 * GATHER_WINDOW)
@@ -272,64 +273,113 @@ static int wave_room(struct gather *g, struct wave *w, size_t bytes, struct erro
 struct held_part {
 	struct gather *gather;
 	struct wave *wave;
-	struct brought *part; /* NULL: none */
+	struct brought *part;
 };
 
-/* The largest part that a gather holds, of waves that have not begun to end, if it is larger than
- * @most. */
-static void held_most(struct gather *g, struct held_part *most)
+/* Those of one bringer together, the largest first. */
+static int held_order(const void *a, const void *b)
 {
-	for (size_t i = 0; i < SLOTS; i++) {
-		struct wave *w = &g->slots[i];
-		struct brought *b = w->busy && !w->ending ? brought_most(&w->brought) : NULL;
+	const struct brought *x = ((const struct held_part *)a)->part;
+	const struct brought *y = ((const struct held_part *)b)->part;
 
-		if (b && (!most->part || b->plain > most->part->plain))
-			*most = (struct held_part){g, w, b};
-	}
+	if (x->by != y->by)
+		return x->by < y->by ? -1 : 1;
+	return (x->plain < y->plain) - (x->plain > y->plain);
 }
 
-/* Make room among all waves of the consumer that wait here, in whichever view. */
-static int quota_room(const struct gather *g, size_t bytes, struct error *e)
+/* What is held for a consumer, in whichever view, of waves that have not begun to end; in order,
+ * for the caller to free. */
+static struct held_part *held_list(const struct quota *quota, size_t *n)
 {
-	struct gather *other;
+	struct held_part *list = NULL;
+	struct gather *g;
+	struct brought *b;
 
-	while (g->quota && quota_take(g->quota, bytes, e) < 0) {
-		struct held_part most = {.part = NULL};
+	*n = 0;
+	LIST_FOREACH (g, &gathers, entry) {
+		for (size_t i = 0; g->quota == quota && i < SLOTS; i++) {
+			struct wave *w = &g->slots[i];
 
-		LIST_FOREACH (other, &gathers, entry) {
-			if (other->quota == g->quota)
-				held_most(other, &most);
+			if (!w->busy || w->ending)
+				continue;
+			LIST_FOREACH (b, &w->brought, entry) {
+				list = memory_room(list, *n, sizeof(*list));
+				list[(*n)++] = (struct held_part){g, w, b};
+			}
 		}
-		if (!most.part || most.part->plain / FAR_MORE < bytes)
-			return -1;
-		displace(most.gather, most.wave, most.part, e->text);
 	}
-	return 0;
+	if (*n)
+		qsort(list, *n, sizeof(*list), held_order);
+	return list;
+}
+
+/* Who has brought most of these: where his parts begin, and their sum in *@most; and what @by has
+ * brought in *@own. */
+static size_t held_worst(const struct held_part *list, size_t n, const void *by, size_t *most,
+			 size_t *own)
+{
+	size_t worst = 0, sum, next;
+
+	*most = *own = 0;
+	for (size_t i = 0; i < n; i = next) {
+		sum = 0;
+		for (next = i; next < n && list[next].part->by == list[i].part->by; next++)
+			sum += list[next].part->plain;
+		if (list[i].part->by == by)
+			*own = sum;
+		if (sum > *most) {
+			*most = sum;
+			worst = i;
+		}
+	}
+	return worst;
+}
+
+/* Make room among all waves of the consumer that wait here: who has brought far more in all than
+ * this one gives way. */
+static int quota_room(const struct gather *g, const void *by, size_t bytes, struct error *e)
+{
+	size_t n, most, own, at;
+	struct held_part *list;
+	int rc = g->quota ? quota_take(g->quota, bytes, e) : 0;
+
+	if (rc == 0)
+		return 0;
+	list = held_list(g->quota, &n);
+	at = held_worst(list, n, by, &most, &own);
+	for (; rc < 0 && n > 0 && most / FAR_MORE >= own + bytes; at++) {
+		most -= list[at].part->plain;
+		displace(list[at].gather, list[at].wave, list[at].part, e->text);
+		rc = quota_take(g->quota, bytes, e);
+	}
+	free(list);
+	return rc;
 }
 
 /* Is it to be remembered? Where there is no room for all in a wave, at least one of them is as
- * large as the first; of what a consumer has in all, the second. */
+ * large as the first; what is smaller than the second fills nothing, in however many waves. */
 static bool is_much(const struct gather *g, size_t bytes)
 {
-	return bytes >= GATHER_PLAIN_MOST / (g->inputs + 1) || bytes >= QUOTA_LITTLE;
+	return bytes >= GATHER_PLAIN_MOST / (g->inputs + 1) ||
+	       bytes >= QUOTA_KIND / 2 / (SLOTS * SCOPE_SHARED_PEER);
 }
 
-int gather_bring(struct gather *g, struct wave *w, size_t input, unsigned leaves,
-		 struct batch *body, struct error *e)
+int gather_bring(struct gather *g, struct wave *w, const struct brought *what, struct batch *body,
+		 struct error *e)
 {
 	/* As if its columns were open: stages open them. */
 	size_t bytes = body->plain;
+	struct brought noted = *what;
 
-	if (wave_room(g, w, bytes, e) < 0 || quota_room(g, bytes, e) < 0)
+	if (wave_room(g, w, bytes, e) < 0 || quota_room(g, what->by, bytes, e) < 0)
 		return -1;
 	/* the buffer has the frame's header, too, which may be far larger than its body */
 	batch_unpin(body);
+	noted.at = w->batch.n;
+	noted.n = body->n;
+	noted.plain = bytes;
 	if (is_much(g, bytes))
-		brought_note(&w->brought, &(struct brought){.input = input,
-							    .at = w->batch.n,
-							    .n = body->n,
-							    .plain = bytes,
-							    .leaves = leaves});
+		brought_note(&w->brought, &noted);
 	w->held += bytes;
 	batch_link(&w->batch, body);
 	return 0;

@@ -111,13 +111,13 @@ struct wave *gather_waiting(struct gather *g, uint64_t number, bool again, size_
 #define GATHER_PLAIN_MOST BATCH_PLAIN_MOST
 
 /**
- * Move @body, which @input has brought of @leaves leaves, to the wave, which holds it until it is
- * done. If there is no room, whoever has brought most loses it: an input that has brought more to
- * this wave (or far more, to another one), by displaced(); else this one. Returns 0, or -1 with
- * EMSGSIZE or ENOBUFS and @e: @body stays as it is.
+ * Move @body to the wave, which holds it until it is done; @what says whose it is, by which input,
+ * and of how many leaves. If there is no room, whoever has brought most loses it, by displaced():
+ * an input that has brought more to this wave, or who has brought far more to all of the consumer's
+ * waves; else this one. Returns 0, or -1 with EMSGSIZE or ENOBUFS and @e: @body stays as it is.
  */
-int gather_bring(struct gather *g, struct wave *w, size_t input, unsigned leaves,
-		 struct batch *body, struct error *e);
+int gather_bring(struct gather *g, struct wave *w, const struct brought *what, struct batch *body,
+		 struct error *e);
 
 /** The input's part is in the wave: ends it if it was the last. */
 void gather_answered(struct gather *g, struct wave *w, size_t input);

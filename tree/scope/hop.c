@@ -248,6 +248,8 @@ static void wave_add(struct wave *w, const Evspace__Answer *a)
 static void hop_take(struct hop *hop, const struct frame *frame, struct batch *body)
 {
 	const Evspace__Answer *a = frame->header->answer;
+	const struct brought what = {
+		.by = hop->user.child, .input = hop->input, .leaves = a->leaves};
 	struct gather *g = hop->scope->gather;
 	struct error e;
 	struct wave *w;
@@ -272,7 +274,7 @@ static void hop_take(struct hop *hop, const struct frame *frame, struct batch *b
 	hop->reopen_ms = REOPEN_FIRST_MS;
 	hop_trace_answer(hop, w, frame->bytes, false);
 	hop_relate(hop, body);
-	if (gather_bring(g, w, hop->input, a->leaves, body, &e) == 0)
+	if (gather_bring(g, w, &what, body, &e) == 0)
 		wave_add(w, a);
 	else
 		hop_displaced(hop, w, e.text);

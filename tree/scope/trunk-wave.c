@@ -183,6 +183,7 @@ void trunk_read(void *arg, const struct ask *asked, struct wave *w)
 	struct trunk *t = arg;
 	struct ask ask = *asked;
 	struct stage *source = t->scope_shared->source;
+	const struct brought what = {.input = t->n_branches, .leaves = 1};
 	uint64_t since = span_since(&t->span);
 	struct error e = {""};
 	int rc;
@@ -199,7 +200,7 @@ void trunk_read(void *arg, const struct ask *asked, struct wave *w)
 			     });
 	names_place_set(t->scope_shared->names, t->place->index);
 	if (rc == 0 && chain_apply(&t->local, &ask, &t->scratch, 0) == 0 &&
-	    gather_bring(t->gather, w, t->n_branches, 1, &t->scratch, &e) == 0) {
+	    gather_bring(t->gather, w, &what, &t->scratch, &e) == 0) {
 		w->leaves++;
 		wave_fill(w, source->fill);
 	} else {

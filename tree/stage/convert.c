@@ -19,27 +19,43 @@ static int convert_init(struct stage *s, const char *args, struct error *e)
 		      args);
 }
 
+/* Progress in the current wave. */
+struct convert {
+	struct batch_cursor next;
+	struct clock_line line;
+};
+
+static void run_convert(struct convert *c, const struct run_view *view)
+{
+	struct clock_line *line = &c->line;
+
+	if (view->run->kind == RUN_PART) {
+		*line = view->part->clock;
+		/* the base stays: it is when the host was read */
+		view->part->clock = (struct clock_line){line->base_ns, (uint64_t)line->base_ns, 1,
+							line->error_ns};
+	} else if (clock_line_same(line, &CLOCK_LINE_NS)) {
+		return;
+	} else if (view->run->kind == RUN_TUPLES) {
+		for (unsigned i = 0; i < view->run->count; i++)
+			tuple_to_ns(&view->tuples[i], line);
+	} else if (view->run->kind == RUN_TYPED) {
+		typed_to_ns(view->typed_words, view->run->count, line);
+	}
+}
+
 static int convert_apply(struct stage *s, const struct ask *ask, struct batch *b)
 {
-	struct batch_cursor c = {0};
+	struct convert *c = (struct convert *)(void *)s->private;
 	struct run_view view;
-	struct clock_line line = CLOCK_LINE_NS;
 
-	(void)s;
 	(void)ask;
-	while (batch_next(b, &c, &view)) {
-		if (view.run->kind == RUN_PART) {
-			line = view.part->clock;
-			/* the base stays: it is when the host was read */
-			view.part->clock = (struct clock_line){line.base_ns, (uint64_t)line.base_ns,
-							       1, line.error_ns};
-		} else if (view.run->kind == RUN_TUPLES &&
-			   !clock_line_same(&line, &CLOCK_LINE_NS)) {
-			for (unsigned i = 0; i < view.run->count; i++)
-				tuple_to_ns(&view.tuples[i], &line);
-		} else if (view.run->kind == RUN_TYPED && !clock_line_same(&line, &CLOCK_LINE_NS)) {
-			typed_to_ns(view.typed_words, view.run->count, &line);
-		}
+	if (!s->paused)
+		*c = (struct convert){.line = CLOCK_LINE_NS};
+	while (batch_next(b, &c->next, &view)) {
+		run_convert(c, &view);
+		if (stage_over(s, 1 + view.run->count))
+			return 1;
 	}
 	return 0;
 }
@@ -48,6 +64,7 @@ const struct stage_ops convert_ops = {
 	.name = "convert",
 	.op = OP_EVSPACE_CONVERT,
 	.traits = {.keeps = true},
+	.size = sizeof(struct convert),
 	.init = convert_init,
 	.apply = convert_apply,
 };

@@ -89,6 +89,26 @@ static void typed_take(struct stage *s, const struct run_view *view, uint32_t na
 		*to = sum;
 }
 
+/* Those of hosts below, in turns: a run may have 65,535. */
+static int figures_take(struct stage *s, const struct run_view *view, uint32_t name)
+{
+	uint32_t *i = &fold_of(s)->done.record;
+
+	while (*i < view->run->count) {
+		const struct field_figure *from = &view->field_figures[*i];
+		struct field_figure *to = figure_at(s, name, from);
+
+		if (to->count > 0)
+			field_figure_merge(to, from);
+		else
+			*to = *from;
+		if (++*i < view->run->count && stage_over(s, 1))
+			return 1;
+	}
+	*i = 0;
+	return 0;
+}
+
 int field_reduce_run(struct stage *s, const struct run_view *view, uint32_t name,
 		     const struct field_figure *like)
 {
@@ -99,14 +119,7 @@ int field_reduce_run(struct stage *s, const struct run_view *view, uint32_t name
 	} else if (view->run->kind == RUN_TUPLES) {
 		fold_part(fold)->filtered += view->run->count;
 	} else if (view->run->kind == RUN_FIGURES) {
-		for (uint32_t i = 0; i < view->run->count; i++) {
-			struct field_figure *to = figure_at(s, name, &view->field_figures[i]);
-
-			if (to->count > 0)
-				field_figure_merge(to, &view->field_figures[i]);
-			else
-				*to = view->field_figures[i];
-		}
+		return figures_take(s, view, name);
 	} else {
 		batch_keep(&fold->others, view);
 	}

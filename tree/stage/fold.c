@@ -190,6 +190,12 @@ static void take_part(struct stage *s, const struct fold_ops *ops, const struct 
 		ops->mixed(s);
 }
 
+/* How much work a run was that is taken in one go. */
+static size_t run_steps(const struct run *run)
+{
+	return run->kind <= RUN_TOTALS || run->kind == RUN_TYPED ? run->count : 1;
+}
+
 /* Returns 0 when all is in, 1 or -1 as apply() does. */
 static int take(struct stage *s, const struct fold_ops *ops, const struct batch *b)
 {
@@ -208,7 +214,7 @@ static int take(struct stage *s, const struct fold_ops *ops, const struct batch 
 		} else if (view->run->count > 0 && (rc = take_run(s, ops, view)) != 0) {
 			return rc;
 		}
-		if (stage_over(s, view->run->kind <= RUN_TOTALS ? view->run->count : 1))
+		if (stage_over(s, run_steps(view->run)))
 			return 1;
 	}
 	return 0;

@@ -164,7 +164,8 @@ static void keep_put(struct slowest *l, struct keep *keep, const struct kept *on
 {
 	if (keep->n < l->most) {
 		if (keep->n == keep->room) {
-			keep->room = keep->room ? 2 * keep->room : 16;
+			/* a peer may have named a million groups with one each */
+			keep->room = keep->room ? 2 * keep->room : 1;
 			keep->heap = reallocarray(keep->heap, keep->room, sizeof(*keep->heap));
 			if (!keep->heap)
 				abort();
