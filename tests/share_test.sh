@@ -132,6 +132,36 @@ one_entry_dies() {
 	bed_kill KILL second && more one 5 && scopes a0 1
 }
 
+# wakes NODE: how often it has slept so far.
+wakes() {
+	sed -n 's/^voluntary_ctxt_switches:[^0-9]*//p' "/proc/$(bed_pid "$1")/status"
+}
+
+# wakes_a_wave NODE: how often it sleeps in a hundred waves of `fast`.
+wakes_a_wave() {
+	local had slept
+
+	had=$(waves fast) slept=$(wakes "$1")
+	more fast 40 && echo $((100 * ($(wakes "$1") - slept) / ($(waves fast) - had)))
+}
+
+# The paper's claim. CPU time is in tests/bench/share; what a wave costs is wake-ups, which load does not change.
+four_cost_one() {
+	local view one four
+
+	one=$(wakes_a_wave b1) || return
+	for view in latest rates volume; do
+		bed_start "beside-$view" evspace view "$view" --connect "$bed_entry" --run run --rate 20 --deadline 20000 --json
+		bed_until eval '[ "$(grep -c "\"type\":\"wave\"" "$bed_dir/beside-'"$view"'.out")" -ge 5 ]' || { cat "$bed_dir/beside-$view.err"; return 1; }
+	done
+	four=$(wakes_a_wave b1) || return
+	echo "$one and $four"
+	for view in latest rates volume; do
+		ends INT "beside-$view" || return
+	done
+	[ "$four" -le $((one * 3 / 2)) ]
+}
+
 # reads NAME RATE: a stream of all events of the run `read`, from the first one on.
 reads() {
 	bed_start "$1" evspace events --connect "$bed_entry" --run read --backlog --until-end --rate "$2" --json
@@ -190,6 +220,7 @@ look fast 20
 look slow 2
 tap_case "two with one question: two scopes at the entry, one below it" bed_until shared 2 1
 tap_case "each gets its rate" each_its_rate
+tap_case "four different monitors wake a host hardly more often than one" four_cost_one
 look other 10 --select '/**/p2p'
 tap_case "who selects otherwise has a tree of its own" bed_until shared 3 2
 tap_case "all hosts are in all waves, and numbers only grow" all_hosts_in_all_waves fast slow
