@@ -129,7 +129,7 @@ glutton() {
 }
 # looks_without_w1 N. Tuples of w1 would be many: they are not kept.
 looks_without_w1() {
-	{ timeout 60 evspace events --connect "$bed_entry" --identity observe --run one --window 8 --rate max --count 8 --csv |
+	{ timeout 60 evspace events --connect "$bed_entry" --identity observe --run one --deadline 30s --window 8 --rate max --count 8 --csv |
 		head -c 1000000 | grep -c /local/w0/; } >"$tap_dir/view$1" 2>&1
 	grep -q "^[1-9][0-9]*$" "$tap_dir/view$1" &&
 		grep -q '/local/w1 is missing: its part of the wave stands for 64.0 MiB of records, more than any other' "$tap_dir/view$1"
