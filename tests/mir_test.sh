@@ -547,6 +547,17 @@ cost_is_told() {
 		grep -q '^evspace mir: [0-9.]* looks a second; slowdown about' err && [ "$(wc -l <err)" -eq 1 ] || { cat answers err; return 1; }
 }
 
+# Two views share it; when one of them ends the other one has all of it.
+budget_is_kept() {
+	{
+		echo '<instrreq activated="true"><codeRegion from="MPI_Allreduce"/><metric name="CALLS"/></instrreq>'
+		echo '<instrreq activated="true"><codeRegion from="MPI_Send"/><metric name="NET_SEND"/></instrreq>'
+		sleep 4
+	} | timeout 60 evspace mir - --run wind --budget 0.4% >answers 2>err
+	grep -q 'budget 0.4 %.*: up to [0-9.]* waves a second' err && { [ "$(grep -c '<probe' answers)" -eq 2 ] || { cat answers err; return 1; }; } &&
+		tap_says 2 'with ,collect probes would lack events' evspace mir - --budget 1%,collect || { cat answers err; return 1; }
+}
+
 wind_blows() {
 	mir 0 --run wind <<<'<snapshotreq/>' && [ "$(count '//node//thread')" -eq 4 ]
 }
@@ -576,6 +587,7 @@ tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
 tap_case "values are delivered to files" values_are_delivered
 tap_case "destinations are below the folder that was said" destinations_are_below_a_folder
 tap_case "what probes cost the program is told" cost_is_told
+tap_case "a budget is kept by probes, too" budget_is_kept
 tap_case "what cannot be measured is refused" wrong_probes_are_refused
 tap_case "the catalogue says what is measured" tap_says 0 '^NET_SEND  *ms .*cost: ' evspace mir --catalogue
 if /usr/bin/python3 -c 'import xmlschema' 2>/dev/null; then

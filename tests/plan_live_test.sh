@@ -158,6 +158,14 @@ thins() {
 		is_refused && bed_kill INT thin && bed_wait thin && busy_is_traced || { cat "$bed_dir"/thin.*; busy_modes; return 1; }
 }
 
+# What a program makes too many events of is not sampled either, as that would take more than the budget: it is counted.
+counts_what_is_dear() {
+	bed_start dear evspace plan --run busy --budget 0.02% --duration 500ms --apply --json
+	bed_until grep -q '"type":"change".*"sampled":\[[^]]*\],"counted":\["p2p' "$bed_dir/dear.out" &&
+		bed_until eval 'evspace collect --run busy | grep -q "^p2p@[^ ]* *count "' &&
+		bed_kill INT dear && bed_wait dear && busy_is_traced || { cat "$bed_dir"/dear.*; busy_modes; return 1; }
+}
+
 # Its lease ends.
 thinning_dies() {
 	bed_start dies evspace heartbeat --run busy --rate 10 --budget 0.1%,collect
@@ -192,7 +200,8 @@ tap_case "with --keep they stay" keeps
 tap_case "... all where that fits the budget" traces_all
 tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
 tap_case "a budget that collecting alone exceeds: with ,collect less is recorded, until Ctrl-C" thins
-tap_case "... or until it is killed, and its lease is over" thinning_dies
+tap_case "what is too dear to be seen a plan has only counted" counts_what_is_dear
+tap_case "who has less recorded is killed: its lease ends" thinning_dies
 tap_case "what a trace had lost before samples were taken is not counted" lost_before
 tap_case "something else behind the budget: 2" tap_says 2 'or 1%,collect' evspace heartbeat --budget 1%,all
 tap_case "... or a long number with something behind it: 2" tap_says 2 'is not a share' evspace heartbeat \

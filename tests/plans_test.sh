@@ -40,6 +40,13 @@ budgets() {
 			a 1000 1 .3 5us
 			b 100 2 .1 0
 		EOF
+	# what is left to the probe has to be seen: 4,000 of 5,000 us a second
+	tap_says 0 '"traced":\["a"\],"sampled":\["b"\],"deduced":\[\],"counted":\[\],"probing_hz":10.0,"information":105.0' \
+		evspace plan - --budget 0.5% --t-report 10us --t-sampling 100us --plans 1 --json <<-'EOF' || return
+			class frequency weight duty t_detect
+			a 100 1 .3 0
+			b 1000 1 .5 3us
+		EOF
 	tap_says 0 'No plan tells anything under this budget' evspace plan - --max-frequency 0.5 <<-'EOF'
 		class frequency weight duty
 		a 1000 1 0
@@ -53,6 +60,12 @@ wrong() {
 	shift
 	printf '%s\n' "$@" >wrong
 	tap_says 2 "$text" evspace plan wrong --max-frequency 100 && [ "$(wc -l <said)" -eq 1 ]
+}
+
+# What is behind a byte 0 is not left out in silence.
+wrong_bytes() {
+	printf 'class frequency weight duty\na 1 1 .5\n\0b 1 1 .5\nc 1 1 .5\n' >wrong
+	tap_says 2 'wrong:3: there is a byte 0' evspace plan wrong --max-frequency 100
 }
 
 wrong_tables() {
@@ -75,6 +88,10 @@ wrong_tables() {
 		wrong 'wrong:2: class "a" is in the end deduced from itself' "$heads deduced_from" 'a 1 1 .5 b' 'b 1 1 .5 a' &&
 		wrong 'with a column t_trace or t_detect, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
 		wrong 'with a column t_trace or t_detect, give --budget' "$heads t_detect" 'a 1 1 .5 0' &&
+		wrong 'the frequency "0" is not above 0; leave out a class without events' "$heads" 'a 0 1 .5' &&
+		wrong 'wrong:2: class "a": the t_detect "1e-300" is too small' "$heads t_detect" 'a 1 1 .5 1e-300' &&
+		wrong 'wrong:2: class "a": the frequency "1e-300" is too small' "$heads" 'a 1e-300 1 .5' &&
+		wrong_bytes &&
 		wrong 'wrong:2: class "a": the t_detect "-1" is not above 0' "$heads t_detect" 'a 1 1 .5 -1' &&
 		wrong 'wrong:2: the line has more than 4095 bytes' "$heads" "$(printf '%5000d' 1)" &&
 		wrong 'wrong:1:' "$(head -c 3000 /dev/urandom | tr -d '\0\n')"
@@ -84,7 +101,9 @@ wrong_budgets() {
 	table 1 1 1 1 1 && tap_says 2 'it needs a budget' evspace plan servers && tap_says 2 'give --budget PERCENT alone' evspace plan --budget 1 --t-report 1 &&
 		tap_says 2 'are two budgets' evspace plan servers --budget 1 --max-frequency 1 && tap_says 2 'needs --t-report' evspace plan servers --budget 1 &&
 		tap_says 2 'not above 0' evspace plan servers --max-frequency 0 && tap_says 2 'is not a share' evspace plan servers --budget x% &&
-		tap_says 2 'none: No such file' evspace plan none --max-frequency 1 && tap_says 2 'goes with --reduce' evspace plan servers --budget 1 --t-report 1us --t-detect 1us &&
+		tap_says 2 'none: No such file' evspace plan none --max-frequency 1 &&
+		tap_says 2 'probed: no --t-sampling' evspace plan servers --budget 1 --t-report 1us --reduce --t-sampling 1us &&
+		tap_says 1 'as to see all events takes more already' evspace plan servers --budget 1% --t-report 20us --t-detect 10us &&
 		printf '%s\n' 'class frequency weight duty minimum' 'a 100 1 .5 50' >few && tap_says 1 'no plan keeps the budget' evspace plan few --max-frequency 10 &&
 		tap_says 1 'no plan keeps the budget: .* take 50 Hz' evspace plan few --max-frequency 10 --reduce
 }

@@ -75,6 +75,25 @@ static void too_few_timed(void)
 	CU_ASSERT_DOUBLE_EQUAL(sums.collecting_error_s, 0, 1e-12);
 }
 
+/* What is seen and not recorded costs, too: one of 66 is timed. */
+static void seeing_is_paid(void)
+{
+	struct evspace_cost_sums before = {.taken_ns = 1000000000, .lived_s = 40};
+	struct evspace_spent spent;
+
+	none();
+	timed[CHANNEL_P2P].passed = 1000;
+	timed[CHANNEL_P2P].passed_ns = 1000 * 40;
+	price_channels(timed, channels, &sums);
+	CU_ASSERT_DOUBLE_EQUAL(channels[CHANNEL_P2P].passed_ns, 40, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(sums.passing_s, 66 * 1000 * 40e-9, 1e-12);
+	sums.taken_ns = 3000000000;
+	sums.lived_s = 48;
+	CU_ASSERT_EQUAL(evspace_cost_between(&before, &sums, 0, &spent), 0);
+	CU_ASSERT_DOUBLE_EQUAL(spent.collecting, 66 * 1000 * 40e-9 / 8, 1e-12);
+	CU_ASSERT_DOUBLE_EQUAL(spent.low, spent.collecting, 1e-12);
+}
+
 static const struct evspace_cost_sums early = {.taken_ns = 1000000000,
 					       .lived_s = 40,
 					       .events = 1000000,
@@ -123,6 +142,7 @@ static CU_TestInfo cases[] = {
 	{"means, in intervals that hold the truth", means_with_intervals},
 	{"nothing is known of what was not timed", none_timed},
 	{"what is rare, and what is part of others", too_few_timed},
+	{"what is seen and not recorded", seeing_is_paid},
 	{"what a time has cost", what_a_time_costs},
 	{"sums that are no such two", nothing_to_compare},
 	CU_TEST_INFO_NULL,

@@ -114,6 +114,21 @@ is_late() {
 	return "$late"
 }
 
+# Nobody could stand in for a leaf; it is late for each wave, and that is said.
+leaf_is_late() {
+	local from=$(lines)
+
+	starve a0 || return
+	tells "$from" '"host":"/A/a0","why":"late".*"reason":"starved: it waits for a core"'
+	late=$?
+	feed
+	return "$late"
+}
+
+leaf_returns() {
+	whole && cat "$bed_dir"/ga.err "$bed_dir"/m.err | grep -q 'agent a0 at .* waited [0-9.]* s for a core'
+}
+
 returns() {
 	whole && grep -q 'agent ga at .* waited [0-9.]* s for a core' "$bed_dir/m.err"
 }
@@ -181,6 +196,13 @@ kill -STOP "$(bed_pid a0)"
 tap_case "a leaf is stopped: that is said" tells "$(lines)" '"host":"/A/a0".*"reason":"stopped: by a signal"'
 kill -CONT "$(bed_pid a0)"
 whole
+bed_kill TERM a0
+cp "$bed_dir/a0.err" "$bed_dir/a0.all"
+hosts_start a0 a0 evspace agent --pathmap "$bed_dir/maps" --node a0 --urgency idle
+bed_until hosts_ready a0
+whole
+tap_case "a leaf gets no core: it is late, and that is said" leaf_is_late
+tap_case "... and how long it waited" leaf_returns
 if [ "$hosts_real" = 1 ]; then
 	since=$(lines)
 	tap_case "it is cut off: others take over" is_replaced hosts_cut ga

@@ -270,6 +270,15 @@ void client_budget_end(struct evspace_client *c)
 	c->budget = NULL;
 }
 
+void client_budget_own(struct evspace_client *c, double share)
+{
+	if (c->share <= 0)
+		return;
+	c->share = share;
+	if (c->budget)
+		levers_step(c->budget);
+}
+
 void client_budget_share(struct evspace_client *c, double total, double part)
 {
 	bool sound = total > 0 && total <= 1 && part > 0 && part <= total && !c->aside;

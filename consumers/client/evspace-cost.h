@@ -67,6 +67,9 @@ struct evspace_cost_sums {
 	uint64_t switches; /* involuntary context switches */
 	double waited_s;   /* ready to run, without a processor (run-queue delay) */
 	double ran_s;	   /* on a processor */
+	/* the collectors' own time for operations that are seen, and are no event, as estimated
+	 * from those that were timed */
+	double passing_s;
 };
 
 /** The answer to evspace_cost(). */

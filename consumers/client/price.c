@@ -10,6 +10,9 @@
 
 /* ---- channels ---- */
 
+/* What is timed of operations that are seen, and are no event, is one of so many. */
+#define PASSED_EACH 66
+
 /* The mean of @t and half of its interval. */
 static void timed_mean(const struct price_timed *t, double *mean, double *error)
 {
@@ -36,7 +39,7 @@ void price_channels(const struct price_timed timed[CHANNEL_PROGRAMS],
 	}
 	timed_mean(&all, &mean, &error);
 	sums->events = 0;
-	sums->collecting_s = 0;
+	sums->collecting_s = sums->passing_s = 0;
 	for (unsigned i = 0; i < CHANNEL_PROGRAMS; i++) {
 		struct evspace_channel_cost *c = &channels[i];
 		double events = (double)timed[i].events;
@@ -49,6 +52,7 @@ void price_channels(const struct price_timed timed[CHANNEL_PROGRAMS],
 		sums->events += c->events;
 		timed_mean(&timed[i], &c->event_ns, &c->error_ns);
 		c->passed_ns = c->passed ? timed[i].passed_ns / (double)c->passed : NAN;
+		sums->passing_s += PASSED_EACH * timed[i].passed_ns * 1e-9;
 		/* completions are in the calls that complete them */
 		if (c->events == 0 || i == CHANNEL_COMPLETION)
 			continue;
@@ -68,6 +72,7 @@ int evspace_cost_between(const struct evspace_cost_sums *before,
 	double s = (double)(after->taken_ns - before->taken_ns) * 1e-9;
 	double lived = after->lived_s - before->lived_s;
 	double events = (double)(after->events - before->events), each, error;
+	double passing = fmax(after->passing_s - before->passing_s, 0);
 
 	if (s <= 0 || lived <= 0 || after->events < before->events)
 		return -1;
@@ -77,14 +82,15 @@ int evspace_cost_between(const struct evspace_cost_sums *before,
 	*spent = (struct evspace_spent){
 		.seconds = s,
 		.events_hz = events / s,
-		.collecting = events * each / lived,
+		.collecting = (events * each + passing) / lived,
 		.looking = fmax(after->agents_s - before->agents_s, 0) / lived,
 		.delayed = fmax(after->waited_s - before->waited_s, 0) / lived,
 		.link_hz = fmax((double)after->link_bytes - (double)before->link_bytes, 0) / s,
 		.switches_hz = fmax((double)after->switches - (double)before->switches, 0) / s,
 	};
 	spent->slowdown = spent->collecting + spent->looking;
-	spent->low = fmax(events * (each - error) / lived, 0);
-	spent->high = events * (each + error) / lived + fmax(busiest_s / s, spent->looking);
+	spent->low = (fmax(events * (each - error), 0) + passing) / lived;
+	spent->high =
+		(events * (each + error) + passing) / lived + fmax(busiest_s / s, spent->looking);
 	return 0;
 }

@@ -90,13 +90,10 @@ static const struct option_row mir_rows[] = {
 		 "those with a certificate that POST documents to https://HOST:PORT/"},
 	{"certificate", "NAME", OPTION_TEXT, .at = offsetof(struct mir, certificate),
 	 .help = "of HOST:PORT, and for --post: the agent's certificate NAME.pem of the folder "
-		 "--tls that tools "
-		 "see "
-		 "(default: that of this host's name)"},
+		 "--tls that tools see (default: that of this host's name)"},
 	{"lease", "TIME", OPTION_SPAN, .at = offsetof(struct mir, owners.lease_ns),
 	 .help = "of HOST:PORT: probes end so long after the last request with the certificate "
-		 "that "
-		 "has defined them (default 5m)"},
+		 "that has defined them (default 5m)"},
 	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, deliver),
 	 .help = "let requests have values written to files below this folder: destinations "
 		 "file://DIR/..."},
@@ -105,8 +102,7 @@ static const struct option_row mir_rows[] = {
 		 "NAME=HOST:PORT): destinations https://HOST:PORT/..."},
 	{"flags", "FLAGS", OPTION_TEXT, .at = offsetof(struct mir, flags),
 	 .help = "read sources in C and C++ as the compiler does with these (-I, -D, -std=, "
-		 "-fopenmp "
-		 "...), instead of compile_commands.json's"},
+		 "-fopenmp ...), instead of compile_commands.json's"},
 	{"write", "DIR", OPTION_TEXT, .at = offsetof(struct mir, write),
 	 .help = "let requests have instrumented sources written below this folder: out "
 		 "file://DIR/..."},
@@ -123,12 +119,14 @@ static const struct option_row mir_rows[] = {
 	{0},
 };
 
-static const struct usage mir_usage = {.help = mir_help,
-				       .after = mir_more,
-				       .own = mir_rows,
-				       .takes = OPTIONS_LOOK | OPTIONS_VIEW,
-				       .lacks = " of view select deadline from speed ",
-				       .words_max = 1};
+static const struct usage mir_usage = {
+	.help = mir_help,
+	.after = mir_more,
+	.own = mir_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_VIEW | OPTIONS_WAVES,
+	.lacks = " of view select deadline from speed rate window tree concurrency count duration "
+		 "compress patience monitored wait ",
+	.words_max = 1};
 
 /* What there is of a document that is too large. */
 static struct mir_request *request_of_large(void)
@@ -405,6 +403,20 @@ static void base_make(struct mir *mir)
 		abort();
 }
 
+/* Do the options go together? */
+static int mir_check(const struct mir *mir, struct error *e)
+{
+	bool keeps = mir->keep || (mir->certificate && !mir->post) || mir->sources;
+
+	if (keeps && (!mir->listen || is_local(mir->listen)))
+		return errorf(e, "--keep and --certificate are of --listen HOST:PORT");
+	if (mir->common.look.collect)
+		return errorf(e, "--budget PERCENT alone: with ,collect probes would lack events");
+	if ((mir->common.n_words == 0) != (mir->listen != NULL))
+		return errorf(e, "say which FILE, - for standard input, or where to --listen");
+	return 0;
+}
+
 /* Where documents come from. */
 static int mir_begin(struct mir *mir, struct error *e)
 {
@@ -467,16 +479,6 @@ int mir_main(int argc, char **argv)
 		metric_catalogue(stdout);
 		return EXIT_FINE;
 	}
-	if ((mir.keep || (mir.certificate && !mir.post) || mir.sources) &&
-	    (!mir.listen || is_local(mir.listen))) {
-		fputs("evspace mir: --keep and --certificate are of --listen HOST:PORT\n", stderr);
-		return EXIT_USAGE;
-	}
-	if ((mir.common.n_words == 0) != (mir.listen != NULL)) {
-		fputs("evspace mir: say which FILE, - for standard input, or where to --listen\n",
-		      stderr);
-		return EXIT_USAGE;
-	}
 	TAILQ_INIT(&mir.probes.list);
 	mir.probes.snapshots.options = &mir.common.look;
 	mir.probes.destinations.folder = mir.deliver;
@@ -484,7 +486,7 @@ int mir_main(int argc, char **argv)
 	mir.probes.flags = mir.flags;
 	base_make(&mir);
 	mir.errands.base = mir.probes.destinations.base = mir.tools.base;
-	if (mir_begin(&mir, &e) < 0) {
+	if (mir_check(&mir, &e) < 0 || mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);
 		return EXIT_USAGE;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "consumers/cli/toll.h"
+#include "consumers/client/client-budget.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-span.h"
 #include "consumers/mir/probe-cell.h"
@@ -260,16 +261,32 @@ static void on_news(struct evspace_client *client, enum evspace_news news, void 
 
 /* ---- the views ---- */
 
+/* All together have what was said that they may cost, each as much as the others. */
+static void views_share(const struct probes *probes)
+{
+	const struct probe_view *v;
+	unsigned n = 0;
+
+	LIST_FOREACH (v, &probes->views, link)
+		n++;
+	LIST_FOREACH (v, &probes->views, link)
+		client_budget_own(v->client, probes->snapshots.options->budget / n);
+}
+
 static struct probe_view *view_open(struct probes *probes, const char *define)
 {
 	bool calls = strcmp(define, PROBE_VIEW_CALLS) == 0;
-	struct evspace_options options = {.run = probes->snapshots.options->run,
+	const struct evspace_options *said = probes->snapshots.options;
+	struct evspace_options options = {.run = said->run,
 					  .view = calls ? PROBE_VIEW_CALLS : NULL,
 					  .define = calls ? NULL : define,
 					  .rate_hz = RATE_HZ,
 					  .deadline_ms = DEADLINE_MS,
 					  .hurry = 1,
-					  .wait = probes->snapshots.options->wait};
+					  .wait = said->wait,
+					  .budget = said->budget,
+					  .weight = said->weight,
+					  .urgency = said->urgency};
 	struct probe_view *v = memory_new(1, sizeof(*v));
 
 	v->probes = probes;
@@ -280,6 +297,7 @@ static struct probe_view *view_open(struct probes *probes, const char *define)
 	}
 	v->client = evspace_open_on(probes->snapshots.connection, &options, on_news, v);
 	LIST_INSERT_HEAD(&probes->views, v, link);
+	views_share(probes);
 	return v;
 }
 
@@ -318,6 +336,7 @@ void probe_view_leave(struct probe_view *view)
 		view->probes->toll = NULL;
 	}
 	evspace_close(view->client);
+	views_share(view->probes);
 	free(view->define);
 	free(view);
 }

@@ -50,7 +50,7 @@ static struct ranked *ranked_new(const struct event_class *classes, size_t n)
 /* Trace the class from now on, or no more. */
 static void greedy_trace(struct greedy *g, const struct event_class *c, int sign)
 {
-	g->used += sign * c->frequency * c->t_trace;
+	g->used += sign * c->frequency * knapsack_extra(c);
 	g->traced += sign * c->frequency * c->weight;
 	g->hits -= sign * c->duty * c->weight;
 }
@@ -117,8 +117,10 @@ bool knapsack_greedy(const struct event_class *classes, size_t n, const struct p
 	size_t one, many;
 
 	memset(plan->traced, 0, n * sizeof(*plan->traced));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		g.hits += classes[i].duty * classes[i].weight;
+		g.used += classes[i].frequency * classes[i].t_detect;
+	}
 	greedy_better(&g, order[0].least_after);
 	one = greedy_one(&g, order, n);
 	many = greedy_many(&g, order, n, plan->traced);

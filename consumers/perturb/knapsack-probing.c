@@ -287,7 +287,11 @@ static void search_divide(struct plan_search *s, struct plan_node *node)
 
 static void search_init(struct plan_search *s)
 {
-	s->capacity = s->budget->share / s->budget->t_sampling;
+	double seen = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		seen += s->classes[i].frequency * s->classes[i].t_detect;
+	s->capacity = (s->budget->share - seen) / s->budget->t_sampling;
 	s->probes = memory_new(3 * s->n + 1, sizeof(double));
 	s->value = s->probes + s->n;
 	s->hits = s->value + s->n;
@@ -296,7 +300,7 @@ static void search_init(struct plan_search *s)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct event_class *c = &s->classes[i];
 
-		s->probes[i] = c->frequency * c->t_trace / s->budget->t_sampling;
+		s->probes[i] = c->frequency * knapsack_extra(c) / s->budget->t_sampling;
 		s->value[i] = c->frequency * c->weight;
 		s->hits[i] = c->duty * c->weight;
 	}

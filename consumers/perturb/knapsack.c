@@ -9,6 +9,9 @@
 
 #include "pathmap/base/memory.h"
 
+/* Of the time to report an event, if seeing it takes nearly as long. */
+#define EXTRA_LEAST 1e-6
+
 /* A class's reports above its minimum. */
 struct class_item {
 	double density; /* information a second of reporting */
@@ -144,9 +147,16 @@ int knapsack_halvings(const struct event_class *c, double hz)
 	for (; left > hz * (1 + KNAPSACK_ROUNDING); left /= 2)
 		if (++halvings > KNAPSACK_HALVINGS)
 			return -1;
-	for (; halvings > 0 && left < c->minimum; left *= 2)
-		halvings--;
 	return halvings;
+}
+
+double knapsack_part_least(const struct event_class *c)
+{
+	double least = c->frequency;
+
+	for (int halvings = 0; halvings < KNAPSACK_HALVINGS && least / 2 >= c->minimum; halvings++)
+		least /= 2;
+	return c->minimum > 0 ? least : 0;
 }
 
 struct probing_plan *knapsack_plans_new(size_t most, size_t n)
@@ -162,6 +172,13 @@ struct probing_plan *knapsack_plans_new(size_t most, size_t n)
 void knapsack_plans_free(struct probing_plan *plans)
 {
 	free(plans);
+}
+
+double knapsack_extra(const struct event_class *c)
+{
+	double least = c->t_trace * EXTRA_LEAST;
+
+	return c->t_trace - c->t_detect > least ? c->t_trace - c->t_detect : least;
 }
 
 double knapsack_left(const struct plan_budget *budget, double used)
@@ -180,8 +197,9 @@ bool knapsack_value(const struct event_class *classes, size_t n, const struct pl
 	for (size_t i = 0; i < n; i++) {
 		const struct event_class *c = &classes[i];
 
+		used += c->frequency * c->t_detect;
 		if (plan->traced[i]) {
-			used += c->frequency * c->t_trace;
+			used += c->frequency * knapsack_extra(c);
 			traced += c->frequency * c->weight;
 		} else {
 			hits += c->duty * c->weight;

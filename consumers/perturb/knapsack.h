@@ -15,7 +15,7 @@ struct event_class {
 	double duty;	  /* event time by period, 0 to 1: the chance that a probe hits one */
 	double t_trace;	  /* seconds to report one of its events, above 0 */
 	double minimum;	  /* Hz that it is to be seen with at least, 0 or more (4.3.5) */
-	double t_detect;  /* seconds to see one that is not reported: Problem 1 alone (4.3.4) */
+	double t_detect;  /* seconds to see one that is not reported (4.3.4) */
 };
 
 /** What collecting may take. If only the number of reports a second is limited (the paper's MaxF),
@@ -44,9 +44,16 @@ int knapsack_reduced(const struct event_class *classes, size_t n, const struct p
 /** Most halvings of what is recorded of a class. */
 #define KNAPSACK_HALVINGS 16
 
-/** How often to halve what is recorded of @c so that no more than @hz remain, of which its
- * minimum does; -1: nothing is to be recorded. */
+/** How often to halve what is recorded of @c so that no more than @hz remain; -1: nothing is to be
+ * recorded. */
 int knapsack_halvings(const struct event_class *c, double hz);
+
+/** The least frequency to record @c with that halving gives, and its minimum allows; 0: it has
+ * none. */
+double knapsack_part_least(const struct event_class *c);
+
+/** Seconds that reporting one of @c takes beside seeing it, for problem 2; always above 0. */
+double knapsack_extra(const struct event_class *c);
 
 /** A solution of problem 2: each class is traced, or left to the one probe of all others. */
 struct probing_plan {
@@ -68,8 +75,9 @@ void knapsack_plans_free(struct probing_plan *plans);
  * budget. */
 double knapsack_left(const struct plan_budget *budget, double used);
 
-/** The plan that traces @plan->traced: fills in the others. Returns whether it keeps the budget,
- * and the minimum of each class that is not traced. */
+/** The plan that traces @plan->traced: fills in the others. What it does not trace is detected
+ * nevertheless. Returns whether it keeps the budget, and the minimum of each class that is not
+ * traced. */
 bool knapsack_value(const struct event_class *classes, size_t n, const struct plan_budget *budget,
 		    struct probing_plan *plan);
 

@@ -57,7 +57,7 @@ static const char *const reasons[] = {
 	[DRIFT_STAYS] = "",
 	[DRIFT_FRESH] = "there are classes that it was not about",
 	[DRIFT_STRAYED] = "modes were not as planned any more",
-	[DRIFT_OVER] = "what is traced takes more than the budget",
+	[DRIFT_OVER] = "collecting takes more than the budget",
 	[DRIFT_BETTER] = "another plan tells more by now",
 };
 
@@ -75,27 +75,28 @@ static double mode_part(enum evspace_mode mode)
 	return mode >= EVSPACE_ONE_IN ? ldexp(1, EVSPACE_ONE_IN - mode) : 0;
 }
 
-/* What the modes of the plan take and tell, by what was measured last. */
+/* What the modes of the plan take and tell, by what was measured last. What is neither recorded nor
+ * only counted has to be seen. */
 static void live_value(const struct planning *p, struct live_plan *plan)
 {
-	struct probing_plan *probing = knapsack_plans_new(1, p->table.n);
+	double hits = 0, least = 0, left;
 
 	plan->used = plan->information = 0;
 	for (size_t i = 0; i < p->table.n; i++) {
 		const struct event_class *c = &p->table.classes[i];
 		double part = mode_part(plan->modes[i]);
-		double passed = p->reduce && plan->modes[i] != EVSPACE_COUNT ? 1 - part : 0;
+		double passed = plan->modes[i] == EVSPACE_COUNT ? 0 : 1 - part;
 
-		probing->traced[i] = plan->modes[i] == EVSPACE_TRACE;
 		plan->used += c->frequency * (part * c->t_trace + passed * c->t_detect);
 		plan->information += part * c->frequency * c->weight;
+		if (plan->modes[i] == EVSPACE_SAMPLE) {
+			hits += c->duty * c->weight;
+			least = fmax(least, c->minimum);
+		}
 	}
+	left = knapsack_left(&p->limits, plan->used);
 	if (!p->reduce)
-		plan->information =
-			knapsack_value(p->table.classes, p->table.n, &p->limits, probing)
-				? probing->information
-				: 0;
-	knapsack_plans_free(probing);
+		plan->information = left >= least ? plan->information + left * hits : 0;
 }
 
 /* The best plan without a probe, as far as parts can be switched: halves of halves. Returns false
@@ -121,16 +122,23 @@ static bool best_reduced(const struct planning *p, struct live_plan *best)
 static bool best_probing(const struct planning *p, struct live_plan *best)
 {
 	struct probing_plan *plan = knapsack_plans_new(1, p->table.n);
-	double bound;
-	bool found = knapsack_probing(p->table.classes, p->table.n, &p->limits, plan, 1, &bound);
+	bool *counted = memory_new(p->table.n + 1, sizeof(*counted)), samples = false;
+	bool found = planning_probe(p, plan, counted);
 	/* to the formula a long event that a fast probe hits again and again tells more than a
 	 * record of it, which has all of it */
 	bool all_fit = plan_all_fit(p);
 
-	best->probing_hz = all_fit ? 0 : plan->probing_hz;
-	for (size_t i = 0; i < p->table.n; i++)
-		best->modes[i] = all_fit || plan->traced[i] ? EVSPACE_TRACE : EVSPACE_SAMPLE;
+	for (size_t i = 0; i < p->table.n; i++) {
+		bool traced = all_fit || plan->traced[i];
+
+		best->modes[i] = traced	      ? EVSPACE_TRACE
+				 : counted[i] ? EVSPACE_COUNT
+					      : EVSPACE_SAMPLE;
+		samples = samples || best->modes[i] == EVSPACE_SAMPLE;
+	}
+	best->probing_hz = samples ? plan->probing_hz : 0;
 	knapsack_plans_free(plan);
+	free(counted);
 	return found || all_fit;
 }
 
@@ -166,58 +174,100 @@ static json_t *parts_json(const struct planning *p, const struct live_plan *plan
 	return parts;
 }
 
-static void change_json(const struct planning *p, const struct live_plan *plan, const bool *traced,
-			enum drift_why why, double used)
+/* The classes that are in the mode; EVSPACE_SAMPLE: in none of the two others. */
+static bool *with_mode(const struct planning *p, const struct live_plan *plan,
+		       enum evspace_mode mode)
+{
+	bool *with = memory_new(p->table.n + 1, sizeof(*with));
+
+	for (size_t i = 0; i < p->table.n; i++) {
+		enum evspace_mode its = plan->modes[i];
+
+		if (its != EVSPACE_TRACE && its != EVSPACE_COUNT)
+			its = EVSPACE_SAMPLE;
+		with[i] = its == mode;
+	}
+	return with;
+}
+
+static json_t *names_json(const struct planning *p, const struct live_plan *plan,
+			  enum evspace_mode mode)
+{
+	bool *with = with_mode(p, plan, mode);
+	json_t *names = plan_json_classes(p, with, true);
+
+	free(with);
+	return names;
+}
+
+static void names_print(const struct planning *p, const struct live_plan *plan,
+			enum evspace_mode mode, const char *what)
+{
+	bool *with = with_mode(p, plan, mode);
+	char *names = plan_names(p, with, true);
+
+	printf("%s%s", what, names);
+	free(names);
+	free(with);
+}
+
+static void change_json(const struct planning *p, const struct live_plan *plan, enum drift_why why,
+			double used)
 {
 	const struct evspace_spent *spent = plan_live_spent(p->live);
 
-	json_print(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "change",
-			     "why", reasons[why], "traced", plan_json_classes(p, traced, true),
-			     p->reduce ? "reduced" : "sampled", plan_json_classes(p, traced, false),
-			     "parts", parts_json(p, plan), "probing_hz",
-			     json_figure(plan->probing_hz), "information",
-			     json_figure(plan->information), "used", json_figure(used), "slowdown",
+	json_print(json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "change",
+			     "why", reasons[why], "traced", names_json(p, plan, EVSPACE_TRACE),
+			     p->reduce ? "reduced" : "sampled", names_json(p, plan, EVSPACE_SAMPLE),
+			     "counted", names_json(p, plan, EVSPACE_COUNT), "parts",
+			     parts_json(p, plan), "probing_hz", json_figure(plan->probing_hz),
+			     "information", json_figure(plan->information), "used",
+			     json_figure(used), "slowdown",
 			     json_figure(spent ? spent->slowdown : NAN), "low",
 			     json_figure(spent ? spent->low : NAN), "high",
 			     json_figure(spent ? spent->high : NAN)),
 		   stdout);
 }
 
-static void change_text(const struct planning *p, const struct live_plan *plan, const bool *traced,
-			enum drift_why why, double used)
+static void change_text(const struct planning *p, const struct live_plan *plan, enum drift_why why,
+			double used)
 {
 	const struct evspace_spent *spent = plan_live_spent(p->live);
 	char share[UNIT_TEXT], cost[UNIT_TEXT], low[UNIT_TEXT], high[UNIT_TEXT];
-	char *names[2] = {plan_names(p, traced, true), plan_names(p, traced, false)};
 	char *parts = parts_text(p, plan);
 
-	if (p->reduce)
+	if (p->reduce) {
 		printf("recorded: %s", parts);
-	else
-		printf("traced: %s; sampled: %s", names[0], names[1]);
-	printf(" (tracing took %s; %s)\n", unit_share(share, used), reasons[why]);
+	} else {
+		names_print(p, plan, EVSPACE_TRACE, "traced: ");
+		names_print(p, plan, EVSPACE_SAMPLE, "; sampled: ");
+		names_print(p, plan, EVSPACE_COUNT, "; only counted: ");
+	}
+	printf(" (collecting took %s; %s)\n", unit_share(share, used), reasons[why]);
 	if (spent)
 		printf("measured before: slowdown %s (%s to %s)\n",
 		       unit_share(cost, spent->slowdown), unit_share(low, spent->low),
 		       unit_share(high, spent->high));
-	free(names[0]);
-	free(names[1]);
 	free(parts);
 }
 
 static void change_print(const struct planning *p, const struct live_plan *plan, enum drift_why why,
 			 double used)
 {
-	bool *traced = memory_new(p->table.n, sizeof(*traced));
-
-	for (size_t i = 0; i < p->table.n; i++)
-		traced[i] = plan->modes[i] == EVSPACE_TRACE;
 	if (p->common.json)
-		change_json(p, plan, traced, why, used);
+		change_json(p, plan, why, used);
 	else
-		change_text(p, plan, traced, why, used);
+		change_text(p, plan, why, used);
 	fflush(stdout);
-	free(traced);
+}
+
+/* Is all recorded? */
+static bool is_whole(const struct planning *p, const struct live_plan *plan)
+{
+	for (size_t i = 0; i < p->table.n; i++)
+		if (plan->modes[i] != EVSPACE_TRACE)
+			return false;
+	return true;
 }
 
 /* Change to the best plan, if the one in effect must be changed. Returns EXIT_FINE, or the exit
@@ -235,7 +285,8 @@ static int live_change(struct planning *p, struct drift *drift, struct live_plan
 	live_value(p, now);
 	live_value(p, best);
 	look.used = now->used;
-	look.now = now->information;
+	/* a plan of before does not stay where all can be recorded */
+	look.now = !p->reduce && plan_all_fit(p) && !is_whole(p, now) ? 0 : now->information;
 	look.best = best->information;
 	why = drift_step(drift, &look);
 	if (why == DRIFT_STAYS)
@@ -287,6 +338,8 @@ int planning_live(struct planning *p)
 	code = live_read(p);
 	if (code == EXIT_FINE && !p->print_table)
 		code = plan_weighs(p);
+	if (code == EXIT_FINE && !p->print_table && !p->apply && !p->reduce)
+		planning_count(p);
 	if (code == EXIT_FINE)
 		code = p->print_table ? print_table(p)
 		       : p->apply     ? live_apply(p)

@@ -293,10 +293,10 @@ static void slot_measure(struct plan_slot *slot, const struct plan_slot *before,
 		slot->recorded > before->recorded ? (double)(slot->recorded - before->recorded) : 0;
 	double ns = slot->time_ns > before->time_ns ? (double)(slot->time_ns - before->time_ns) : 0;
 
-	/* the times are those of the recorded ones */
+	/* the times are those of the recorded ones; what is only counted no probe sees */
 	if (recorded > 0 && ns > 0)
 		slot->duty = fmin(half(slot->duty, ns / 1e9 * calls / recorded / seconds), 1);
-	else if (calls > 0 && probed > 0)
+	else if (calls > 0 && probed > 0 && slot->mode != EVSPACE_COUNT)
 		slot->duty = fmin(half(slot->duty, (double)slot->hits / probed), 1);
 	slot->frequency = calls > 0 ? half(slot->frequency, calls / seconds) : slot->frequency / 2;
 	if (slot->frequency < 1e-3)

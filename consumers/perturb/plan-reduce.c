@@ -21,7 +21,8 @@ static void print_reduced(const struct planning *p, const double *hz,
 		json_object_set_new(frequencies, p->table.names[i], json_figure(hz[i]));
 	if (p->common.json) {
 		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:b,s:o}", "type", "plan", "plan", 1,
-				     "frequencies", frequencies, "deduced", plan_json_deduced(p),
+				     "frequencies", frequencies, "deduced",
+				     plan_json_names(p->table.deduced, p->table.n_deduced),
 				     "information", json_figure(plan->information), "used",
 				     json_figure(plan->used), "exact", 1, "gap", json_figure(0)),
 			   stdout);
@@ -39,43 +40,6 @@ static void print_reduced(const struct planning *p, const double *hz,
 	table_fini(&table);
 	table_say(stdout, "It tells %.6g and takes %s.", plan->information,
 		  plan_amount(used, p, plan->used));
-}
-
-/* The class that takes most for being seen, and need not be; NULL: there is none. */
-static struct event_class *class_dearest(struct event_class *classes, size_t n)
-{
-	struct event_class *most = NULL;
-
-	for (struct event_class *c = classes; c < classes + n; c++)
-		if (c->minimum <= 0 && c->t_detect > 0 &&
-		    (!most || c->frequency * c->t_detect > most->frequency * most->t_detect))
-			most = c;
-	return most;
-}
-
-bool planning_reduce(const struct planning *p, double *hz, struct reduced_plan *plan)
-{
-	const size_t n = p->table.n;
-	struct event_class *classes = memory_new(n, sizeof(*classes)), *left = NULL;
-	bool found;
-
-	for (size_t i = 0; i < n; i++)
-		classes[i] = p->table.classes[i];
-	do {
-		/* counting takes next to nothing */
-		if (left)
-			left->t_detect = left->weight = 0;
-		found = knapsack_reduced(classes, n, &p->limits, hz, plan) == 0;
-		left = found || !p->live ? NULL : class_dearest(classes, n);
-	} while (left);
-	for (size_t i = 0; i < n && found; i++) {
-		if (classes[i].t_detect >= p->table.classes[i].t_detect)
-			continue;
-		plan->used -= hz[i] * classes[i].t_trace;
-		hz[i] = 0;
-	}
-	free(classes);
-	return found;
 }
 
 int plan_reduced(const struct planning *p)

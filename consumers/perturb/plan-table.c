@@ -77,6 +77,7 @@ int plan_number(const char *text, const char *what, double least, double most, d
 				      range);
 		return errorf(e, "the %s %s is %s", what, utf8_quote(text, quoted),
 			      n > least	  ? "too large"
+			      : n > 0	  ? "too small"
 			      : least > 0 ? "not above 0"
 					  : "below 0");
 	}
@@ -89,7 +90,7 @@ int plan_seconds(const char *text, const char *what, double *seconds, struct err
 	uint64_t ns;
 
 	if (text[strcspn(text, "msuhd")] == '\0')
-		return plan_number(text, what, DBL_MIN, DBL_MAX, seconds, e);
+		return plan_number(text, what, 1 / NUMBER_MOST, DBL_MAX, seconds, e);
 	if (quantity_duration(text, 0, &ns, e))
 		return error_prefix(e, "%s", what);
 	if (ns == 0)
@@ -134,12 +135,17 @@ static int row_take(struct class_row *row, enum column column, const char *word,
 		    double *interrupted, struct error *e)
 {
 	struct event_class *c = &row->class;
+	struct error why;
 
 	switch (column) {
 	case CLASS:
 		return 0;
 	case FREQUENCY:
-		return plan_number(word, "frequency", DBL_MIN, DBL_MAX, &c->frequency, e);
+		if (plan_number(word, "frequency", 1 / NUMBER_MOST, DBL_MAX, &c->frequency, &why))
+			return errorf(e, "%s%s", why.text,
+				      strcmp(word, "0") ? ""
+							: "; leave out a class without events");
+		return 0;
 	case WEIGHT:
 		return plan_number(word, "weight", 0, DBL_MAX, &c->weight, e);
 	case DUTY:
@@ -195,13 +201,18 @@ static int reading_row(struct reading *r, char *const *words, size_t n, struct e
 	return 0;
 }
 
-static int reading_line(struct reading *r, char *line, struct error *e)
+/* @ends: there is nothing behind it, so that it may lack a line's end. */
+static int reading_line(struct reading *r, char *line, bool ends, struct error *e)
 {
 	char *words[COLUMNS_MAX], *rest = NULL;
 	size_t n = 0;
 
-	if (strlen(line) == PLAN_LINE_MAX)
+	size_t length = strlen(line);
+
+	if (length == PLAN_LINE_MAX)
 		return errorf(e, "the line has more than %u bytes", PLAN_LINE_MAX - 1);
+	if (!ends && (length == 0 || line[length - 1] != '\n'))
+		return errorf(e, "there is a byte 0");
 	line[strcspn(line, "#")] = '\0';
 	for (char *word = strtok_r(line, " \t\r\n", &rest); word;
 	     word = strtok_r(NULL, " \t\r\n", &rest)) {
@@ -281,7 +292,7 @@ int plan_table_read(struct plan_table *table, FILE *in, const char *name, double
 	*table = (struct plan_table){0};
 	while (!failed && fgets(line, sizeof(line), in)) {
 		r.line++;
-		failed = reading_line(&r, line, e);
+		failed = reading_line(&r, line, feof(in), e);
 	}
 	if (!failed && ferror(in))
 		failed = errorf(e, "cannot be read: %s", strerror(errno));
@@ -299,7 +310,10 @@ void plan_table_fini(struct plan_table *table)
 		free(table->names[i]);
 	for (size_t i = 0; i < table->n_deduced; i++)
 		free(table->deduced[i]);
+	for (size_t i = 0; i < table->n_counted; i++)
+		free(table->counted[i]);
 	free(table->names);
 	free(table->deduced);
+	free(table->counted);
 	free(table->classes);
 }

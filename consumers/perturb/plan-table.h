@@ -19,6 +19,8 @@ struct plan_table {
 	size_t n;
 	char **deduced; /* names of classes that another one tells (4.3.1) */
 	size_t n_deduced;
+	char **counted; /* of a running program: which are too dear to be seen; NULL: none */
+	size_t n_counted;
 	bool said_times; /* it has times to trace or to detect of its own */
 };
 

@@ -35,18 +35,18 @@ static const char plan_help[] =
 	"FILE (- is standard input) has a line for each class below one with the names\n"
 	"of the columns: class, frequency (events a second), weight (what an event of it\n"
 	"tells), duty (event time over period, from 0 to 1). Columns that may be there:\n"
-	"t_trace (time to record an event, instead of --t-report), t_detect (with\n"
-	"--reduce: time to see one that is not recorded), minimum (Hz that it is to be\n"
-	"seen with at least), interrupted (how often an event of it is on average\n"
-	"interrupted), deduced_from (the class that tells all of it, or -).\n";
+	"t_trace (time to record an event, instead of --t-report), t_detect (time to see\n"
+	"one that is not recorded), minimum (Hz that it is to be seen with at least),\n"
+	"interrupted (how often an event of it is on average interrupted), deduced_from\n"
+	"(the class that tells all of it, or -).\n";
 
 static const char plan_more[] =
 	"Without FILE the classes of a running program are measured: of a process on\n"
 	"average, the channels on MPI_COMM_WORLD (p2p@world) and elsewhere (p2p), with\n"
 	"what an event costs it, and a look at its heartbeat. --apply traces and samples\n"
 	"them as the best plan says, looks at them at its rate, and plans again as\n"
-	"frequencies change. Nobody else can switch meanwhile; Ctrl-C, or its death, puts\n"
-	"all back.\n"
+	"frequencies change; classes whose events take too much to be seen it has only\n"
+	"counted. Nobody else can switch meanwhile; Ctrl-C, or its death, puts all back.\n"
 	"\n"
 	"A plan's information is the sum over the classes of weight times the events a\n"
 	"second that are recorded; of what is left to the probe these are those that the\n"
@@ -135,8 +135,8 @@ static const struct option_row plan_rows[] = {
 	 .help = "there is no probe: reduce each class to the part of its events that fits, the "
 		 "rest being detected only (problem 1)"},
 	{"t-detect", "TIME", .take = t_detect_take,
-	 .help = "with --reduce: time for an event that is not recorded; else none, or "
-		 "without FILE as measured"},
+	 .help = "time for an event that is not recorded; else none, or without FILE as "
+		 "measured"},
 	{"weight", "CLASS=W", .take = weight_take,
 	 .help = "without FILE: what an event of the class tells; else 1; may be repeated"},
 	{"minimum", "CLASS=HZ", .take = minimum_take,
@@ -171,8 +171,6 @@ static const char *plan_live_wrong(const struct planning *p)
 {
 	if (p->max_hz > 0 || p->t_report > 0 || p->t_sampling > 0)
 		return "a running program is measured: without FILE, give --budget PERCENT alone";
-	if (p->t_detect > 0 && !p->reduce)
-		return "--t-detect goes with --reduce";
 	if (p->duration_ns < DURATION_LEAST_NS)
 		return "--duration: measure for 100ms at least";
 	if (p->apply && p->duration_ns > DURATION_MOST_NS)
@@ -202,8 +200,6 @@ static const char *plan_wrong(const struct planning *p)
 		return "--budget needs --t-report TIME, the time to record an event";
 	if (p->max_hz > 0 && (p->t_report > 0 || p->t_sampling > 0 || p->t_detect > 0))
 		return "--max-frequency counts all events alike: times go with --budget";
-	if (p->t_detect > 0 && !p->reduce)
-		return "--t-detect goes with --reduce";
 	if (p->t_sampling > 0 && p->reduce)
 		return "with --reduce nothing is probed: no --t-sampling";
 	return NULL;
@@ -256,6 +252,16 @@ static double plan_tracing(const struct planning *p)
 	return all;
 }
 
+/* What it takes to see all events of the table. */
+static double plan_detecting(const struct planning *p)
+{
+	double all = 0;
+
+	for (size_t i = 0; i < p->table.n; i++)
+		all += p->table.classes[i].frequency * p->table.classes[i].t_detect;
+	return all;
+}
+
 bool plan_all_fit(const struct planning *p)
 {
 	return plan_tracing(p) <= p->limits.share;
@@ -296,13 +302,13 @@ json_t *plan_json_classes(const struct planning *p, const bool *traced, bool whi
 	return names;
 }
 
-json_t *plan_json_deduced(const struct planning *p)
+json_t *plan_json_names(char *const *names, size_t n)
 {
-	json_t *names = json_array();
+	json_t *array = json_array();
 
-	for (size_t i = 0; i < p->table.n_deduced; i++)
-		json_array_append_new(names, json_text(p->table.deduced[i]));
-	return names;
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(array, json_text(names[i]));
+	return array;
 }
 
 static double plan_gap(const struct probing_plan *plan, double bound)
@@ -316,12 +322,14 @@ static void print_json(const struct planning *p, const struct probing_plan *plan
 	for (size_t i = 0; i < n; i++) {
 		double gap = plan_gap(&plans[i], bound);
 
-		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:b}", "type",
+		json_print(json_pack("{s:s,s:i,s:o,s:o,s:o,s:o,s:o,s:o,s:b,s:o,s:o,s:b}", "type",
 				     "plan", "plan", (int)i + 1, "traced",
 				     plan_json_classes(p, plans[i].traced, true), "sampled",
 				     plan_json_classes(p, plans[i].traced, false), "deduced",
-				     plan_json_deduced(p), "probing_hz",
-				     json_figure(plans[i].probing_hz), "information",
+				     plan_json_names(p->table.deduced, p->table.n_deduced),
+				     "counted",
+				     plan_json_names(p->table.counted, p->table.n_counted),
+				     "probing_hz", json_figure(plans[i].probing_hz), "information",
 				     json_figure(plans[i].information), "exact", gap <= 0, "gap",
 				     json_figure(gap), "greedy",
 				     greedy ? json_figure(greedy->information) : json_null(),
@@ -347,6 +355,9 @@ void plan_notes(const struct planning *p)
 	for (size_t i = 0; i < p->table.n_deduced; i++)
 		table_say(stdout, "%s is in no plan, as another class tells it.",
 			  p->table.deduced[i]);
+	for (size_t i = 0; i < p->table.n_counted; i++)
+		table_say(stdout, "%s is only counted: to see its events takes too much.",
+			  p->table.counted[i]);
 }
 
 static void print_greedy(const struct planning *p, const struct probing_plan *plans,
@@ -417,8 +428,11 @@ int plan_probing(const struct planning *p)
 		greedy = NULL;
 	if (found == 0)
 		fprintf(stderr,
-			"evspace plan: no plan keeps the budget and each class's minimum: lower "
-			"the minimums, or raise the budget\n");
+			"evspace plan: no plan keeps the budget and each class's minimum%s: lower "
+			"the minimums, or raise the budget\n",
+			plan_detecting(p) > p->limits.share
+				? ", as to see all events takes more already"
+				: "");
 	else if (p->common.json)
 		print_json(p, plans, found, bound, greedy);
 	else

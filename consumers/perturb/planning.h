@@ -43,9 +43,11 @@ const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double am
 /** Does tracing all classes keep the budget? */
 bool plan_all_fit(const struct planning *p);
 
-/** Print what all classes take, and those that are in no plan, which JSON has as a list. */
+/** Print what all classes take, and those that are in no plan. */
 void plan_notes(const struct planning *p);
-json_t *plan_json_deduced(const struct planning *p);
+
+/** Names as a JSON array. */
+json_t *plan_json_names(char *const *names, size_t n);
 
 /**
  * Find the plan of the table by problem 1: @hz has how often each class is recorded. Of a running
@@ -54,6 +56,16 @@ json_t *plan_json_deduced(const struct planning *p);
  * budget; then @plan->used is what it would take at least.
  */
 bool planning_reduce(const struct planning *p, double *hz, struct reduced_plan *plan);
+
+/**
+ * Find the plan of a running program's table by problem 2: @plan is from knapsack_plans_new().
+ * Those classes are @counted without which the others tell most, of the dearest to see first: they
+ * are neither traced nor sampled. Returns false if no plan keeps the budget.
+ */
+bool planning_probe(const struct planning *p, struct probing_plan *plan, bool *counted);
+
+/** The same; what is counted is not in the table any more, but in its list. */
+void planning_count(struct planning *p);
 
 /** Find the plan of the table by problem 1, and print it. Returns the exit code. */
 int plan_reduced(const struct planning *p);
