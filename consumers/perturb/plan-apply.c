@@ -244,10 +244,12 @@ static void change_text(const struct planning *p, const struct live_plan *plan, 
 		names_print(p, plan, EVSPACE_COUNT, "; only counted: ");
 	}
 	printf(" (collecting took %s; %s)\n", unit_share(share, used), reasons[why]);
-	if (spent)
+	if (spent && isfinite(spent->high))
 		printf("measured before: slowdown %s (%s to %s)\n",
 		       unit_share(cost, spent->slowdown), unit_share(low, spent->low),
 		       unit_share(high, spent->high));
+	else if (spent)
+		puts("measured before: nothing, as too few events were timed");
 	free(parts);
 }
 
