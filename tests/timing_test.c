@@ -175,6 +175,32 @@ static void modes_without_events(void)
 	collect_stop();
 }
 
+static void complete(void)
+{
+	const struct tuple t = {
+		.start = 1, .end = 2, .op = OP_MPI_IRECV, .flags = TUPLE_COMPLETION};
+
+	collect_extra(&t, &collect_none, CHANNEL_COMPLETION);
+}
+
+/* One operation in 64 is timed, whatever else comes with it. */
+static void completions_passed_over(void)
+{
+	struct segment_timed_sum sum;
+
+	start(200, SPLIT_THREAD);
+	collector_bed_operate(CHANNEL_P2P, 0, NULL);
+	((_Atomic uint8_t *)(uintptr_t)collect.mode)[CHANNEL_COMPLETION] = MODE_SAMPLE;
+	switch_to(MODE_SAMPLE);
+	for (unsigned k = 0; k < EVENTS; k++)
+		collector_bed_operate(CHANNEL_P2P, 1, complete);
+	sum = sum_of(CHANNEL_P2P);
+	CU_ASSERT_TRUE(sum.passed > EVENTS / 64 * 8 / 10);
+	CU_ASSERT_TRUE(sum.passed < EVENTS / 64 * 12 / 10);
+	CU_ASSERT_EQUAL(collector_bed_counts(0, CHANNEL_COMPLETION).skipped, EVENTS);
+	collect_stop();
+}
+
 /* In these modes seeing an operation costs something: one in 64 is timed, and is no event for it.
  */
 static void passed_over(void)
@@ -248,6 +274,7 @@ static CU_TestInfo cases[] = {
 	{"polls that find nothing are not in it", without_polls},
 	{"operations that are only counted are not timed", modes_without_events},
 	{"operations that are passed over are timed apart", passed_over},
+	{"... one in 64, completions or not", completions_passed_over},
 	{"segments without sums are read", none_said},
 	CU_TEST_INFO_NULL,
 };

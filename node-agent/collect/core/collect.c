@@ -318,7 +318,8 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 	if (mode == MODE_TRACE)
 		collect_append(t, channel, class);
 	else if (mode != MODE_OFF && mode < MODE_COUNT_OF)
-		skip(t, class, mode);
+		/* the operation that it comes with is what is timed */
+		skip(t, class, mode == MODE_SAMPLE ? MODE_COUNT : mode);
 }
 
 int collect_start(const struct segment_plan *plan, struct error *e)
