@@ -547,14 +547,15 @@ cost_is_told() {
 		grep -q '^evspace mir: [0-9.]* looks a second; slowdown about' err && [ "$(wc -l <err)" -eq 1 ] || { cat answers err; return 1; }
 }
 
-# A view of probes looks as often as the budget lets it.
+# All of it for one view of probes, then a half for each of two.
 budget_is_kept() {
 	{
 		echo '<instrreq activated="true" flush="true"><codeRegion from="MPI_Allreduce"/><metric name="CALLS"/></instrreq>'
-		echo '<instrreq activated="true" flush="true"><codeRegion from="MPI_Send"/><metric name="NET_SEND"/></instrreq>'
-		sleep 4
-	} | timeout 60 evspace mir - --run wind --budget 0.4% >answers 2>err
-	grep -q "budget 0.4 %.*: up to [0-9.]* waves a second" err && { [ "$(grep -c '<probe' answers)" -eq 2 ] || { cat answers err; return 1; }; } &&
+		sleep 2
+		echo '<instrreq activated="true" flush="true"><codeRegion from="MPI_Send"/><metric name="NET_SEND"/><measuring><aggregate function="SUM"/></measuring></instrreq>'
+		sleep 3
+	} | timeout 60 evspace mir - --lenient --run wind --budget 0.4% >answers 2>err
+	grep -q 'budget 0.4 %.*: up to [0-9.]* waves a second' err && grep -q 'budget 0.2 %.*: up to [0-9.]* waves a second' err && { [ "$(grep -c '<probe' answers)" -eq 2 ] || { cat answers err; return 1; }; } &&
 		tap_says 2 'with ,collect probes would lack events' evspace mir - --budget 1%,collect || { cat answers err; return 1; }
 }
 

@@ -92,12 +92,20 @@ static void levers_apply(struct client_budget *k)
 	levers_say(k);
 }
 
+/* What events cost is paid once, by all views that share a budget. */
+static double collecting_of(const struct client_budget *k)
+{
+	const struct evspace_client *c = k->c;
+
+	return c->total > 0 || c->whole <= 0 ? k->collecting : k->collecting * c->share / c->whole;
+}
+
 /* What there is for it now, and what is known. */
 static void budget_look(struct client_budget *k, struct budget_plan *plan)
 {
 	const struct evspace_client *c = k->c;
 
-	budget_shared(c->share, c->total, c->of_total, k->collecting, plan, &k->direct);
+	budget_shared(c->share, c->total, c->of_total, collecting_of(k), plan, &k->direct);
 	plan->most_hz = wanted_hz(c);
 	k->direct.alone = k->why[0] != '\0';
 	k->direct.unsettled =

@@ -138,7 +138,7 @@ static void client_options(struct evspace_client *c, const struct evspace_option
 	c->folded = o->folded;
 	c->rate_hz = o->rate_hz > 0 ? o->rate_hz : 0;
 	c->hurry = o->hurry && c->rate_hz > 0;
-	c->share = o->budget;
+	c->share = c->whole = o->budget;
 	c->collect = o->budget > 0 && o->collect;
 	c->weight = o->weight;
 	c->window_said = o->window;

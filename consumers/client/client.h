@@ -28,8 +28,8 @@ struct evspace_client {
 	size_t n_select;
 	bool backlog, wait, folded, collect;
 	double rate_hz;
-	double share, weight;	/* of the program's time that looking may take, 0: any; of shares */
-	double total, of_total; /* what the map lets all spend, and this one of it; 0: any */
+	double share, whole, weight; /* that looking may take (0: any), of its user's; of shares */
+	double total, of_total;	     /* what the map lets all spend, and this one of it; 0: any */
 	struct client_budget *budget;
 	double limit_hz; /* by that; 0: none */
 	struct client_told told;
