@@ -83,6 +83,10 @@ tap_case "... with ranks that stand for others: of their host, and of hosts besi
 tap_case "... the first of them before the next" tree 'allreduce<=4096=1(0,2)|3(4)' 'steer allreduce { lead rank1 rank[3,2]; }'
 tap_case "what is large is left to the MPI unless the map says otherwise" \
 	tree 'allreduce<=65536=0(1-2)|3(4);bcast=0(1-2)|3(4)' 'steer allreduce { bytes at most 64KiB; } steer bcast { bytes any; }'
+tap_case "what collectors are around" tree 'bcast<=4096!+rs=0(1-2)|3(4);barrier<=4096+=0(1-2)|3(4);reduce<=4096=0(1-2)|3(4)' \
+	'steer bcast { in order; collect send reduce; } steer barrier { collect nothing; } steer reduce { collect arrival; }'
+tap_case "another stage" refused 'steer bcast { collect all; }' 'unknown stage `all`'
+tap_case "nothing beside something" refused 'steer bcast { collect send nothing; }' '`nothing` beside others'
 tap_case "another rank" refused 'steer allreduce { lead rank7; }' 'rank7 is not in the application map'
 tap_case "another operation" refused 'steer allreduce scan;' 'unknown operation to steer `scan`'
 tap_case "another view" refused 'steer bcast { along nothing; }' 'unknown view `nothing`'
@@ -122,7 +126,25 @@ paths() {
 	END
 }
 
+# Two collectors around each stage of an inner rank: it has heard of 4, joins that, hears of 0, joins that, and sends to both.
+stages() {
+	map 'steer allreduce { communicator world; collect arrival reduce send; }' &&
+		program openmpi 5 "$apps/steered" 400 1 40 || { cat "$tap_dir/err"; return 1; }
+	inside || return
+	sed -n 's/^{"rank":3,.*"op":"evspace_steer_\([a-z]*\)","start":\([0-9]*\),"end":\([0-9]*\),.*"peer":\(-*[0-9]*\),"tag":\([0-9]*\),.*/\2 \3 \1 \4 \5/p' \
+		"$tap_dir/tuples" >"$tap_dir/stages"
+	awk '
+		$5 != number { all[path]++; path = ""; number = $5; before = 0 }
+		$2 < $1 || ($3 == "reduce" && $1 < before) { wrong++ }
+		{ path = path " " $3 $4; before = $2 }
+		END {
+			whole = all[" up4 reduce-1 send0 up0 reduce-1 send4"] + all[" up4 reduce-1 up0 send0 reduce-1 send4"]
+			exit wrong || whole <= 5
+		}' "$tap_dir/stages" || { head -n 20 "$tap_dir/stages"; return 1; }
+}
+
 tap_case "the map's tree is run, and each step of it is recorded" paths
+tap_case "the map places collectors around each stage of it" stages
 tap_case "Open MPI, flat: 2,000 random calls" with openmpi "$all=0(1-4)" 2000 1
 tap_case "Open MPI, a chain" with openmpi "$all=4(3(2(1(0))))" 2000 2
 tap_case "Open MPI, several roots" with openmpi "$all=2|0|4|1(3)" 2000 3

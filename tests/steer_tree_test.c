@@ -25,12 +25,15 @@ static void rules_are_read(void)
 	struct steer_rules rules;
 
 	CU_ASSERT_TRUE_FATAL(steer_rules_read(
-		&rules, "barrier,allreduce@world<=4096!=0(1-3)|4(5(6),7);bcast=1"));
-	CU_ASSERT_EQUAL_FATAL(rules.n, 2);
+		&rules, "barrier,allreduce@world<=4096!=0(1-3)|4(5(6),7);bcast+rs=1;scatter!+=1"));
+	CU_ASSERT_EQUAL_FATAL(rules.n, 3);
 	CU_ASSERT_EQUAL(rules.items[0].kinds, 1u << STEER_BARRIER | 1u << STEER_ALLREDUCE);
 	CU_ASSERT_TRUE(rules.items[0].world);
 	CU_ASSERT_TRUE(rules.items[0].in_order);
 	CU_ASSERT_EQUAL(rules.items[0].most_bytes, 4096);
+	CU_ASSERT_EQUAL(rules.items[0].collected, STEER_COLLECTED);
+	CU_ASSERT_EQUAL(rules.items[1].collected, 1u << STEER_JOIN | 1u << STEER_SEND);
+	CU_ASSERT_EQUAL(rules.items[2].collected, 0);
 	CU_ASSERT_EQUAL_FATAL(rules.items[0].tree.n, 8);
 	CU_ASSERT_EQUAL(rules.items[0].tree.parent[4], -1);
 	CU_ASSERT_EQUAL(rules.items[0].tree.parent[6], 5);
@@ -53,6 +56,8 @@ static void others_are_not(void)
 		"barrier=0(1,1)",
 		"barrier=0|0",
 		"barrier=3-1",
+		"barrier+x=0(1)",
+		"barrier+a",
 		"barrier=0(x)",
 		"barrier=65536",
 		"barrier<=x=0(1)",

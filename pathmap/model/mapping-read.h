@@ -43,6 +43,7 @@ void steer_communicator_apply(struct reader *reader, void *target,
 			      const struct statement *statement);
 void steer_bytes_apply(struct reader *reader, void *target, const struct statement *statement);
 void steer_order_apply(struct reader *reader, void *target, const struct statement *statement);
+void steer_collect_apply(struct reader *reader, void *target, const struct statement *statement);
 void steer_lead_apply(struct reader *reader, void *target, const struct statement *statement);
 
 /** The node named @name, or NULL, with a diagnostic about @word unless faults of the cluster map

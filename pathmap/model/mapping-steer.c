@@ -22,7 +22,9 @@ static unsigned kind_find(const char *name)
 void steer_apply(struct reader *reader, void *target, const struct statement *statement)
 {
 	struct mapping *mapping = ((struct mapping_reading *)reader->map)->mapping;
-	struct steering s = {.offset = statement->words[0].offset, .most_bytes = STEER_BYTES};
+	struct steering s = {.offset = statement->words[0].offset,
+			     .most_bytes = STEER_BYTES,
+			     .collected = STEER_COLLECTED};
 
 	(void)target;
 	if (mapping->n_steerings == STEER_RULES_MAX)
@@ -101,6 +103,28 @@ void steer_order_apply(struct reader *reader, void *target, const struct stateme
 	else
 		reader_complain(reader, &statement->words[1], "`in %.60s` instead of `in order`",
 				statement->words[1].text);
+}
+
+void steer_collect_apply(struct reader *reader, void *target, const struct statement *statement)
+{
+	static const char *const stages[STEER_STAGES + 1] = {
+		[STEER_ARRIVAL] = "arrival", "reduce", "send", "nothing"};
+	struct steering *s = target;
+
+	s->collected = 0;
+	for (size_t i = 1; i < statement->n_words; i++) {
+		const struct word *word = &statement->words[i];
+		unsigned stage = 0;
+
+		while (stage <= STEER_STAGES && strcmp(stages[stage], word->text) != 0)
+			stage++;
+		if (stage > STEER_STAGES)
+			reader_complain_unknown(reader, word, "stage", stages, STEER_STAGES + 1);
+		else if (stage == STEER_STAGES && statement->n_words > 2)
+			reader_complain(reader, word, "`nothing` beside others");
+		else if (stage < STEER_STAGES)
+			s->collected |= 1u << stage;
+	}
 }
 
 void steer_lead_apply(struct reader *reader, void *target, const struct statement *statement)

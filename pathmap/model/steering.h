@@ -36,12 +36,22 @@ enum steer_kind {
 /** Most characters of all trees together: an environment string has room for 131072. */
 #define STEER_TEXT_MAX 100000u
 
+/** Stages of a steered collective at one rank: what comes from a neighbour, what is joined there,
+ * and what goes to a neighbour. Letters are those in texts of rules. */
+enum steer_stage { STEER_ARRIVAL, STEER_JOIN, STEER_SEND, STEER_STAGES };
+
+#define STEER_STAGE_LETTERS "ars"
+
+/** Around which there are collectors if the map does not say it. */
+#define STEER_COLLECTED (1u << STEER_ARRIVAL)
+
 /** One statement. */
 struct steering {
 	uint32_t kinds;	     /* bits of enum steer_kind */
 	char *view;	     /* over whose tree; NULL: of `events` */
 	bool world;	     /* on MPI_COMM_WORLD only */
 	bool in_order;	     /* reductions in the order of ranks, whatever the tree */
+	uint32_t collected;  /* collectors are around these: bits of enum steer_stage */
 	uint64_t most_bytes; /* of one member's data; 0: any */
 	unsigned *leads;     /* ranks that stand for their hosts and more, before all others, */
 	size_t n_leads;	     /* the first of these before the next */

@@ -136,6 +136,18 @@ static void tree_write(FILE *out, struct growing *g, const struct plan_place *ro
 	}
 }
 
+/* Around what there are collectors, if that is said otherwise than by the map's silence. */
+static void collected_write(FILE *out, uint32_t collected)
+{
+	if (collected == STEER_COLLECTED)
+		return;
+	fputc('+', out);
+	for (unsigned stage = 0; stage < STEER_STAGES; stage++) {
+		if (collected >> stage & 1)
+			fputc(STEER_STAGE_LETTERS[stage], out);
+	}
+}
+
 /* Those that the map names, then all others. */
 static void turns_take(struct growing *g, int32_t *order, const struct steering *s)
 {
@@ -201,7 +213,10 @@ static int steering_write(FILE *out, const struct pathmap *map, const struct ste
 		fputs("@world", out);
 	if (s->most_bytes > 0)
 		fprintf(out, "<=%" PRIu64, s->most_bytes);
-	fputs(s->in_order ? "!=" : "=", out);
+	if (s->in_order)
+		fputs("!", out);
+	collected_write(out, s->collected);
+	fputs("=", out);
 	growing_init(&g, map, s);
 	tree_write(out, &g, plan->root);
 	free(g.first);

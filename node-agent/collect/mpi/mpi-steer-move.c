@@ -19,7 +19,9 @@ struct steer_library steer_mpi;
 
 int steer_send_begin(struct steer_call *c, const void *from, int count, MPI_Datatype type, int to)
 {
-	c->on->of[c->pending] = -1;
+	if (c->collected >> STEER_SEND & 1 && !c->sending)
+		c->sending = collect_now();
+	c->on->of[c->pending] = ~to;
 	return steer_mpi.Isend(from, count, type, to, TAG, c->on->shadow,
 			       &c->on->requests[c->pending++]);
 }
@@ -31,17 +33,25 @@ int steer_recv_begin(struct steer_call *c, void *into, int count, MPI_Datatype t
 			       &c->on->requests[c->pending++]);
 }
 
-/* Record that what came from @member, which was waited for since @start, is here. */
-static void arrived(const struct steer_call *c, uint16_t op, int member, uint64_t start)
+void steer_record(const struct steer_call *c, uint16_t op, int member, uint64_t start)
 {
+	const int32_t peer = member >= 0 ? mpi_ranks_peer(c->at->ranks, member) : TUPLE_NO_PEER;
 	struct tuple t;
 
-	if (member < 0)
-		return;
-	collect_fill(&t, op, c->at->id, mpi_ranks_peer(c->at->ranks, member), c->number, 0);
+	collect_fill(&t, op, c->at->id, peer, c->number, 0);
 	t.start = start;
 	t.end = collect_now();
 	collect_extra(&t, &c->at->classes, CHANNEL_USER);
+}
+
+/* Record that what came from @with, which was waited for since @start, is here; or that what goes
+ * to ~@with has gone. */
+static void ended(const struct steer_call *c, uint16_t op, int with, uint64_t start)
+{
+	if (with >= 0 && c->collected >> STEER_ARRIVAL & 1)
+		steer_record(c, op, with, start);
+	if (with < 0 && c->collected >> STEER_SEND & 1)
+		steer_record(c, OP_EVSPACE_STEER_SEND, ~with, c->sending);
 }
 
 /* Wait for all that is under way; @op is what arrivals are recorded as. */
@@ -53,14 +63,15 @@ int steer_all_end(struct steer_call *c, uint16_t op)
 	c->pending = 0;
 	if (n == 0)
 		return MPI_SUCCESS;
-	if (!c->at)
+	if (!(c->collected & (1u << STEER_ARRIVAL | 1u << STEER_SEND)))
 		return steer_mpi.Waitall(n, c->on->requests, MPI_STATUSES_IGNORE);
 	start = collect_now();
 	for (int done = 0; done < n && rc == MPI_SUCCESS; done++) {
 		rc = steer_mpi.Waitany(n, c->on->requests, &i, MPI_STATUS_IGNORE);
 		if (rc == MPI_SUCCESS && i >= 0 && i < n)
-			arrived(c, op, c->on->of[i], start);
+			ended(c, op, c->on->of[i], start);
 	}
+	c->sending = 0;
 	return rc;
 }
 

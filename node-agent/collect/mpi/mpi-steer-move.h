@@ -12,8 +12,12 @@
 int steer_send_begin(struct steer_call *c, const void *from, int count, MPI_Datatype type, int to);
 int steer_recv_begin(struct steer_call *c, void *into, int count, MPI_Datatype type, int from);
 
-/** Wait for all messages that were begun, and record those that have come as operations @op. */
+/** Wait for all messages that were begun, and record, as the rule has it, those that have come
+ * as operations @op, and those that have gone. */
 int steer_all_end(struct steer_call *c, uint16_t op);
+
+/** Record an operation of the inside, from @start until now; @member -1: with nobody. */
+void steer_record(const struct steer_call *c, uint16_t op, int member, uint64_t start);
 
 /** Both, for one message. */
 int steer_send_to(struct steer_call *c, const void *from, int count, MPI_Datatype type, int to);

@@ -106,14 +106,31 @@ static int partial_begin(struct steer_call *c, const struct reducing *r, int i, 
 	return steer_recv_begin(c, partial(r, i), r->layout.count, r->layout.type, from);
 }
 
+/* The collector before joining, and that behind it. */
+static uint64_t joining_begin(const struct steer_call *c)
+{
+	return c->collected >> STEER_JOIN & 1 ? collect_now() : 0;
+}
+
+static void joining_end(const struct steer_call *c, uint64_t start)
+{
+	if (start)
+		steer_record(c, OP_EVSPACE_STEER_REDUCE, -1, start);
+}
+
 /* Wait for the partial results of @n neighbours, and join them to @sum in their order, so that the
  * same tree always gives the same bits. */
 static int partials_join(struct steer_call *c, const struct reducing *r, int n, void *sum)
 {
 	int rc = steer_all_end(c, OP_EVSPACE_STEER_UP);
+	uint64_t start;
 
+	if (n == 0)
+		return rc;
+	start = joining_begin(c);
 	for (int i = 0; i < n && rc == MPI_SUCCESS; i++)
 		rc = join(r, i, sum);
+	joining_end(c, start);
 	return rc;
 }
 
@@ -122,7 +139,11 @@ static int roots_join(struct steer_call *c, const struct reducing *r, void *sum)
 {
 	const struct steer_route *route = c->route;
 	int rc = MPI_SUCCESS, own = 0;
+	uint64_t start;
 	void *all;
+
+	if (route->n_roots == 1)
+		return rc;
 
 	for (int32_t i = 0; i < route->n_roots && rc == MPI_SUCCESS; i++) {
 		if (route->roots[i] == route->me) {
@@ -136,6 +157,7 @@ static int roots_join(struct steer_call *c, const struct reducing *r, void *sum)
 	}
 	if (rc == MPI_SUCCESS)
 		rc = steer_all_end(c, OP_EVSPACE_STEER_UP);
+	start = joining_begin(c);
 	if (rc == MPI_SUCCESS && own > 0)
 		rc = values_copy(c, &r->layout, partial(r, own), sum, r->packed);
 	all = own > 0 ? partial(r, 0) : sum;
@@ -143,6 +165,7 @@ static int roots_join(struct steer_call *c, const struct reducing *r, void *sum)
 		rc = join(r, i, all);
 	if (rc == MPI_SUCCESS && own > 0)
 		rc = values_copy(c, &r->layout, sum, all, r->packed);
+	joining_end(c, start);
 	return rc;
 }
 
@@ -154,6 +177,7 @@ static int reduce_in_order(struct steer_call *c, const void *send, void *recv, i
 				 type};
 	size_t bytes = mpi_bytes(count, type), n = (size_t)c->route->n;
 	char *slots, *at;
+	uint64_t start;
 	struct layout l;
 	void *sum, *next;
 	int rc = layout_of(&l, count, type);
@@ -166,6 +190,7 @@ static int reduce_in_order(struct steer_call *c, const void *send, void *recv, i
 	rc = steer_slots_gather(c, slots, bytes, own, root);
 	if (rc != MPI_SUCCESS || c->route->me != root)
 		return rc;
+	start = joining_begin(c);
 	at = slots + STEER_ALIGNED(n * bytes);
 	sum = buffer_in(&l, at);
 	next = buffer_in(&l, at + STEER_ALIGNED(l.span));
@@ -179,6 +204,7 @@ static int reduce_in_order(struct steer_call *c, const void *send, void *recv, i
 		sum = next;
 		next = before;
 	}
+	joining_end(c, start);
 	/* all slots were taken: the first is room for a copy */
 	return rc == MPI_SUCCESS ? values_copy(c, &l, recv, sum, slots) : rc;
 }

@@ -87,7 +87,9 @@ struct steer_call {
 	/* what is recorded, if it is: */
 	struct mpi_comm *at; /* NULL: it is not */
 	uint32_t number;
-	int pending; /* requests that are under way */
+	uint32_t collected; /* bits of enum steer_stage */
+	int pending;	    /* requests that are under way */
+	uint64_t sending;   /* since when, of those that send; 0: not known */
 };
 
 /* The operations, with the arguments of MPI's; each returns MPI_SUCCESS or an error of the library.

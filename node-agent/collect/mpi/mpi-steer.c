@@ -59,6 +59,7 @@ static bool call_begin(struct steer_call *c, enum steer_kind kind, MPI_Comm comm
 			continue;
 		c->route = route;
 		c->in_order = rules->items[i].in_order;
+		c->collected = c->at ? rules->items[i].collected : 0;
 		return true;
 	}
 	return false;

@@ -115,7 +115,7 @@ static bool tree_read(struct steer_tree *tree, const char **text)
 static bool kinds_read(uint32_t *kinds, const char **text)
 {
 	for (;; (*text)++) {
-		size_t n = strcspn(*text, ",@<!=;");
+		size_t n = strcspn(*text, ",@<!+=;");
 		unsigned kind = 0;
 
 		while (kind < STEER_KINDS && (strncmp(names[kind], *text, n) || names[kind][n]))
@@ -138,6 +138,23 @@ static bool word_take(const char **text, const char *word)
 	return is;
 }
 
+/* Stages by their letters behind a plus; false: another letter. */
+static bool collected_read(uint32_t *collected, const char **text)
+{
+	const char *letter;
+
+	*collected = STEER_COLLECTED;
+	if (!word_take(text, "+"))
+		return true;
+	for (*collected = 0; **text && **text != '='; ++*text) {
+		letter = strchr(STEER_STAGE_LETTERS, **text);
+		if (!letter)
+			return false;
+		*collected |= 1u << (letter - STEER_STAGE_LETTERS);
+	}
+	return true;
+}
+
 static bool rule_read(struct steer_rule *rule, const char **text)
 {
 	*rule = (struct steer_rule){.most_bytes = UINT64_MAX};
@@ -147,7 +164,8 @@ static bool rule_read(struct steer_rule *rule, const char **text)
 	if (word_take(text, "<=") && !number_read(text, UINT32_MAX, &rule->most_bytes))
 		return false;
 	rule->in_order = word_take(text, "!");
-	return word_take(text, "=") && tree_read(&rule->tree, text);
+	return collected_read(&rule->collected, text) && word_take(text, "=") &&
+	       tree_read(&rule->tree, text);
 }
 
 bool steer_rules_read(struct steer_rules *rules, const char *text)

@@ -26,6 +26,7 @@ struct steer_rule {
 	uint32_t kinds;	     /* bits of enum steer_kind */
 	bool world;	     /* on MPI_COMM_WORLD only */
 	bool in_order;	     /* reductions in the order of ranks, whatever the tree */
+	uint32_t collected;  /* what is recorded: bits of enum steer_stage */
 	uint64_t most_bytes; /* of a call; UINT64_MAX: any */
 	struct steer_tree tree;
 };
@@ -36,9 +37,11 @@ struct steer_rules {
 };
 
 /**
- * Read rules with `;` between them, each KINDS WORLD BYTES ORDER=TREE without blanks. KINDS are
- * "barrier,bcast"; WORLD is an at sign and "world", or nothing; BYTES "<=4096" or nothing; ORDER
- * "!" (in_order) or nothing. TREE is roots with `|` between them; a rank with what is below it is
+ * Read rules with `;` between them, each KINDS WORLD BYTES ORDER STAGES=TREE without blanks. KINDS
+ * are "barrier,bcast"; WORLD is an at sign and "world", or nothing; BYTES "<=4096" or nothing;
+ * ORDER
+ * "!" (in_order) or nothing; STAGES "+ars" (recorded: arrivals, reductions, sends), or nothing for
+ * arrivals alone. TREE is roots with `|` between them; a rank with what is below it is
  * "0(1-3,4(5,6))". Returns false if the text is not valid: then there are no rules. Free with
  * steer_rules_fini().
  */
