@@ -191,6 +191,19 @@ brackets() {
 		}' "$tap_dir/stages" || { echo "awk: $?"; grep -c . "$tap_dir/stages"; grep a0 "$tap_dir/stages" | head; return 1; }
 }
 
+# The same by a command, on each host.
+bracketed() {
+	local host
+
+	evspace perturb --collector --connect "$bed_entry" --json >"$tap_dir/bracket" 2>"$tap_dir/err" ||
+		{ cat "$tap_dir/err"; return 1; }
+	for host in A/a0 A/a1 B/b0 B/b1; do
+		grep -q '"host":"/'$host'","ns":[1-9][0-9.]*,.*"waves":[1-9]' "$tap_dir/bracket" || { cat "$tap_dir/bracket"; return 1; }
+	done
+	! evspace perturb --collector --ab 1s --connect "$bed_entry" >/dev/null 2>"$tap_dir/err" &&
+		grep -q 'goes with neither' "$tap_dir/err"
+}
+
 # Who holds a wave up is seen by how long it was waited for, and that it was in vain.
 names_who_is_late() {
 	bed_start looker evspace view latest --connect "$bed_entry" --deadline 400 --rate 20 --json
@@ -300,6 +313,7 @@ tap_case "events, with the hosts that were asked" shows 'evspace_ask /B/b0 #[0-9
 tap_case "a histogram" shows '^/ *evspace_wave ' view histogram --backlog --count 1
 tap_case "who holds a wave up" names_who_is_late
 tap_case "collectors on a path, around a stage and around each other" brackets
+tap_case "... measured by evspace perturb --collector" bracketed
 tap_case "nothing else is looked at this way" refuses 'cannot be looked at' evspace view rates --of program
 tap_case "no program has this name" refuses 'not evspace' evspace run --run evspace -- true
 tap_case "the only live run is the program's" program_is_the_only_run

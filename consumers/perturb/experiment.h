@@ -30,6 +30,7 @@ enum experiment_arm {
 struct experiment {
 	const char *command; /* "evspace perturb" */
 	uint64_t ab_ns, block_ns;
+	bool collector;		/* no experiment: bracket.h */
 	enum evspace_mode mode; /* of collecting: trace or count */
 	int code;		/* EXIT_FINE */
 	struct common common;

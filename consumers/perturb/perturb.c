@@ -11,6 +11,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/options.h"
+#include "consumers/perturb/bracket.h"
 #include "consumers/perturb/direct.h"
 #include "consumers/perturb/experiment.h"
 #include "pathmap/base/quantity.h"
@@ -49,6 +50,7 @@ static const char perturb_more[] =
 	"\n"
 	"examples:\n"
 	"  evspace perturb\n"
+	"  evspace perturb --collector\n"
 	"  evspace perturb --ab 60s\n"
 	"  evspace perturb --ab 5m --view heartbeat --rate 25 --json\n";
 
@@ -56,6 +58,9 @@ static const struct option_row perturb_rows[] = {
 	{"ab", "TIME", OPTION_SPAN, .at = offsetof(struct experiment, ab_ns),
 	 .help = "make the experiment, for so long; without it, measure directly, twice for "
 		 "--duration, else 2s"},
+	{"collector", NULL, OPTION_FLAG, .at = offsetof(struct experiment, collector),
+	 .help = "instead, measure what one collector of a gather tree takes on each host, in "
+		 "its place between two others, for --duration, else 2s"},
 	{"block", "TIME", OPTION_SPAN, .at = offsetof(struct experiment, block_ns),
 	 .help = "how long a block is to be, about; else 1s"},
 	{0},
@@ -154,7 +159,9 @@ static bool perturb_check(const struct experiment *p)
 {
 	const char *wrong = NULL;
 
-	if (p->ab_ns && p->common.duration_ns)
+	if (p->collector && (p->ab_ns || p->common.look.view || p->common.look.define))
+		wrong = "--collector goes with neither --ab nor a view: it has one of its own";
+	else if (p->ab_ns && p->common.duration_ns)
 		wrong = "--ab or --duration, not both: each says how long";
 	else if (!p->ab_ns && p->common.rate_said)
 		wrong = "--rate needs --ab TIME: without the experiment nothing is looked at";
@@ -178,6 +185,8 @@ int perturb_main(int argc, char **argv)
 		return code;
 	if (!perturb_check(&p))
 		return EXIT_USAGE;
+	if (p.collector)
+		return bracket_run(&p.common);
 	if (!p.ab_ns)
 		return direct_run(&p.common);
 	code = experiment_open(&p);
