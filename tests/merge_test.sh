@@ -112,7 +112,8 @@ runs_are_told_apart() {
 	sed -n 's/.*"name":"\/\(solver\|other\)\..*"comm":\([^,]*\),.*/\1 \2/p' "$tap_dir/got" | sort -u >"$tap_dir/comms"
 	cut -d ' ' -f 2 "$tap_dir/comms" | grep -v '^\(0\|null\)$' | sort | uniq -d >"$tap_dir/shared"
 	[ -s "$tap_dir/comms" ] && [ ! -s "$tap_dir/shared" ] || { cat "$tap_dir/comms"; return 1; }
-	evspace colop --from "$tap_dir/both" --json 2>/dev/null | grep -q '"type":"class"' &&
+	evspace colop --from "$tap_dir/both" --json 2>/dev/null | grep -q '"type":"class".*"recorded_share":null' &&
+		evspace colop --from "$tap_dir/both" 2>&1 >/dev/null | grep -q '^nobody tells which share' &&
 		evspace events --from "$tap_dir/both" --select '/other.*/**' --json 2>/dev/null | grep -c '"type":"tuple"' | grep -qx "$two"
 }
 

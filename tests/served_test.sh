@@ -280,6 +280,10 @@ viewed() {
 		evspace events --from "$tap_dir/kept" --json >"$tap_dir/out" 2>>"$tap_dir/said" &&
 		[ "$(grep -c '"type":"element",.*"fields":{"n":' "$tap_dir/out")" = 13 ] &&
 		tap_printed "$tap_dir/out" -- '"delivered":13,"lost":5,.*"unaccounted":0' || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
+	evspace export --to jsonl --from "$tap_dir/kept" "$tap_dir/jsonl" 2>"$tap_dir/said" &&
+		[ "$(grep -c '"type":"element",.*"fields":{"n":' "$tap_dir/jsonl")" = 13 ] || { cat "$tap_dir/said" "$tap_dir/jsonl"; return 1; }
+	tap_says 0 "13 tuples of programs' own elements left out" evspace export --to csv --from "$tap_dir/kept" "$tap_dir/csv" &&
+		tap_says 1 "only tuples of programs' own elements" evspace export --to ctf --from "$tap_dir/kept" "$tap_dir/ctf" || return
 	tap_says 2 'is not a channel; did you mean' evspace view --define 'select /**/elemnt:x' "${at[@]}" &&
 		tap_says 2 'does nothing with total' evspace view --define 'node reduce sum of bytes; all reduce max of field r' "${at[@]}"
 }

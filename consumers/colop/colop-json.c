@@ -35,6 +35,12 @@ static json_t *json_ns(double ns)
 	return json_count(ns > 0 ? (uint64_t)(ns + 0.5) : 0);
 }
 
+/* null: nobody tells. */
+static json_t *recorded_json(const struct colop *c, uint32_t comm)
+{
+	return json_figure(counted_is_known(c->counted) ? colop_recorded(c, comm) : -1);
+}
+
 void colop_json_once(const struct colop *c, const struct late_once *late)
 {
 	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "late", "number",
@@ -64,7 +70,7 @@ static void json_class(const struct colop *c, const struct lateness_class *of)
 			? json_figure((double)of->bytes * 1e9 / of->inside_ns)
 			: json_null());
 
-	json_object_set_new(o, "recorded_share", json_figure(colop_recorded(c, of->comm)));
+	json_object_set_new(o, "recorded_share", recorded_json(c, of->comm));
 	json_object_set_new(o, "scale", json_figure(of->scale));
 	json_object_set_new(o, "most_number", json_count(of->most_number));
 	json_object_set_new(o, "most_rank",
@@ -194,7 +200,7 @@ static void json_summary(const struct colop *c)
 			  "left_out", json_count(lateness_left_out(c->lateness)), "tuples_lost",
 			  json_count(counts.lost), "unaccounted", json_count(counts.unaccounted),
 			  "received_bytes", json_count(counts.received_bytes), "recorded_share",
-			  json_figure(colop_recorded(c, 0))),
+			  recorded_json(c, 0)),
 		stdout);
 }
 

@@ -452,6 +452,9 @@ void colop_account(const struct colop *c, FILE *out)
 	table_say_of(out, account_write, c);
 	if (colop_recorded(c, 0) < 1)
 		table_say_of(out, recorded_write, c);
+	if (!counted_is_known(c->counted))
+		table_say(out, "nobody tells which share of the calls is recorded (merged archives "
+			       "have no counts): all is said of those that are");
 	if (counts.lost)
 		table_say_of(out, lost_write, &counts);
 	if (clocks->faults)

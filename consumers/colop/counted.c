@@ -134,6 +134,11 @@ void counted_begin(struct counted *c)
 		of->before = of->now;
 }
 
+bool counted_is_known(const struct counted *c)
+{
+	return c->classes != NULL;
+}
+
 struct counted_calls counted_calls(const struct counted *c, enum channel channel, uint32_t comm)
 {
 	struct counted_calls n = {0};

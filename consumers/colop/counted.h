@@ -25,6 +25,9 @@ void counted_begin(struct counted *counted);
  * be recorded. */
 void counted_take(struct counted *counted);
 
+/** Has anybody told what was counted? If not, nobody knows which share of the calls are events. */
+bool counted_is_known(const struct counted *counted);
+
 /** Calls of @channel on @comm (0: on all communicators). */
 struct counted_calls {
 	uint64_t calls, skipped; /* of these no event */

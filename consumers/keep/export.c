@@ -49,6 +49,7 @@ struct export
 	FILE *file;
 	struct trace_run trace;
 	struct read_progress progress;
+	uint64_t typed;	    /* tuples of programs' own elements that are in no such format */
 	struct error fault; /* "": none; nothing more is taken */
 };
 
@@ -87,6 +88,21 @@ static void lines_write(struct export *x)
 		evspace_stop(x->follow.client);
 }
 
+/* Of programs' own elements: JSON has their fields. */
+static void typed_take(struct export *x)
+{
+	const bool written = x->lines == &events_json;
+	struct evspace_typed typed;
+
+	evspace_rewind(x->follow.client);
+	while (evspace_typed(x->follow.client, &typed)) {
+		x->trace.events += written;
+		x->typed += !written;
+		if (written)
+			x->lines->typed(&typed, 0, x->file);
+	}
+}
+
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct export *x = arg;
@@ -97,6 +113,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 		lines_write(x);
 	else if (!x->fault.text[0] && trace_take(&x->trace, x->follow.client, &x->fault) < 0)
 		evspace_stop(x->follow.client);
+	typed_take(x);
 	progress_show(&x->progress, "events read", x->trace.events,
 		      client_replay_share(x->follow.client));
 	return false;
@@ -123,7 +140,10 @@ static int trace_write(struct export *x, struct error *e)
 		return errorf(e, "%s", x->fault.text);
 	errno = ENODATA;
 	if (x->trace.events == 0)
-		return errorf(e, "there is no event to export");
+		return errorf(e, "there is no event to export%s",
+			      x->typed ? ", only tuples of programs' own elements: these can be in "
+					 "jsonl"
+				       : "");
 	trace_sort(&x->trace);
 	x->trace.progress = &x->progress;
 	x->trace.stopped = options_interrupted;
@@ -143,6 +163,10 @@ static void account_write(FILE *line, const void *arg)
 	if (x->trace.alone)
 		fprintf(line, ", %s messages of which one side is not there",
 			unit_count(n, x->trace.alone));
+	if (x->typed)
+		fprintf(line,
+			"; %s tuple%s of programs' own elements left out, which jsonl alone has",
+			unit_count(n, x->typed), x->typed == 1 ? "" : "s");
 }
 
 /* Ctrl-C ends a run well, as it has no other end; of an archive not all is there then. */
