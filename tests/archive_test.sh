@@ -301,6 +301,24 @@ parts_are_cut() {
 		tap_says 2 'the words are DIR OUT' evspace archive cut "$tap_dir/killed"
 }
 
+# cut_short WORD OUT WORDS...: Ctrl-C when OUT is begun.
+cut_short() {
+	local pid code
+
+	rm -rf "$2"
+	evspace archive "${@:3}" 2>"$tap_dir/err" &
+	pid=$!
+	until [ -d "$2" ] || bed_gone "$pid"; do :; done
+	kill -INT "$pid"
+	wait "$pid"
+	code=$?
+	[ "$code" -eq 1 ] && [ "$(cat "$tap_dir/err")" = "evspace archive $1: interrupted; what is in $2 is not all of it: remove it" ] || { echo "exit code $code"; cat "$tap_dir/err"; return 1; }
+}
+
+interrupted_is_said() {
+	cut_short cut "$tap_dir/short" cut "$tap_dir/killed" "$tap_dir/short" && cut_short merge "$tap_dir/short" merge "$tap_dir/killed" "$tap_dir/killed" --into "$tap_dir/short"
+}
+
 # Started again on a run that has ended, an archiver keeps nothing of it once more.
 nothing_is_kept_twice() {
 	local bytes
@@ -411,6 +429,7 @@ tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost
 tap_case "--keep drops the oldest, and what is left is whole" oldest_are_dropped
 tap_case "--speed: the waves come in their times" speed_is_kept
 tap_case "cut: parts have what the whole has" parts_are_cut
+tap_case "Ctrl-C while it is cut, or merged, is said" interrupted_is_said
 tap_case "rates: an archive has what classes have counted, at its end all of it" rates_are_kept
 tap_case "a map's own views by name, also when it is cut or merged" maps_are_kept
 tap_case "... and those of a map that was applied meanwhile" applied_maps_are_kept

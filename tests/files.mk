@@ -57,7 +57,7 @@ unit_tests = \
 	tests/cost_test \
 	tests/cursor_test tests/shelf_test \
 	tests/definition_test tests/deframer_test \
-	tests/budget_test tests/bucket_test tests/critical_test tests/effect_test tests/entropy_window_test tests/phase_test tests/watching_test \
+	tests/budget_test tests/bucket_test tests/critical_test tests/effect_test tests/entropy_window_test tests/phase_test tests/unordered_test tests/watching_test \
 	tests/urgency_test \
 	tests/knapsack_test \
 	tests/element_test tests/element_tsan_test \
@@ -323,6 +323,8 @@ tests_phase_test_SOURCES = tests/phase_test.c tests/random.h
 tests_watching_test_SOURCES = tests/watching_test.c tests/random.h
 tests_watching_test_LDADD = $(LDADD) -lm
 tests_phase_test_LDADD = $(LDADD) -lm
+tests_unordered_test_SOURCES = tests/unordered_test.c tests/random.h
+tests_unordered_test_LDADD = $(LDADD) -lm
 tests_cost_test_SOURCES = tests/cost_test.c tests/maps.c tests/maps.h
 tests_definition_test_SOURCES = tests/definition_test.c tests/maps.c tests/maps.h
 tests_plan_test_SOURCES = tests/maps.c tests/maps.h tests/plan_test.c

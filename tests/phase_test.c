@@ -347,6 +347,32 @@ static void together_by_hand(void)
 	execution_fini(&x);
 }
 
+/* Of 12 processes, of which few or many are in a block: against every two of them, row by row. */
+static void together_is_what_each_two_are(void)
+{
+	static const struct execution_shape shape = {.processes = 12, .blocks = 9, .alike = true};
+	double wanted[144] = {0}, share[144], time = 0;
+	struct execution x;
+	uint64_t seed = 11;
+
+	CU_ASSERT(execution_init(&x, &shape, NULL) == 0);
+	for (unsigned i = 0; i < 5000; i++) {
+		double span = (double)random_below(&seed, 4);
+
+		for (unsigned p = 0; p < 144; p++)
+			wanted[p] += x.block[p / 12] == x.block[p % 12] ? span : 0;
+		time += span;
+		execution_add(&x, time, (unsigned)random_below(&seed, 12),
+			      (uint32_t)random_below(&seed, i / 500 % 2 ? 9 : 2), NULL, NULL);
+	}
+	execution_end(&x, NULL, NULL);
+	coincidence_run(&x.coincidence, x.block);
+	CU_ASSERT(coincidence_share(&x.coincidence, share) == 0);
+	for (unsigned p = 0; p < 144; p++)
+		CU_ASSERT(near(share[p], wanted[p] / time));
+	execution_fini(&x);
+}
+
 static void scans_that_are_too_large_are_refused(void)
 {
 	struct execution_shape shape = {.processes = 64, .blocks = 1000, .scan = 3};
@@ -368,6 +394,7 @@ static CU_TestInfo cases[] = {
 	{"errors of rounding do not add up", errors_of_rounding_do_not_add_up},
 	{"where processes gather, by hand", clumps_by_hand},
 	{"who is together for how long, by hand", together_by_hand},
+	{"who is together is what each two are", together_is_what_each_two_are},
 	{"who is unlike the others is found", who_is_unlike_the_others_is_found},
 	{"scans that are too large are refused", scans_that_are_too_large_are_refused},
 	CU_TEST_INFO_NULL,

@@ -426,7 +426,8 @@ static void on_signal(int number)
 {
 	(void)number;
 	interrupted = 1;
-	evspace_stop(caught);
+	if (caught)
+		evspace_stop(caught);
 }
 
 void options_catch_signals(struct evspace_client *client)
@@ -438,6 +439,8 @@ void options_catch_signals(struct evspace_client *client)
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	/* what is too large for a limit fails, and that is said */
+	signal(SIGXFSZ, SIG_IGN);
 }
 
 bool options_interrupted(void)

@@ -11,6 +11,7 @@
 #include "consumers/archive/archive-reader.h"
 #include "consumers/archive/archive-writer.h"
 #include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
 #include "consumers/cli/status-line.h"
 #include "consumers/client/client-replay.h"
 #include "consumers/keep/progress.h"
@@ -149,6 +150,8 @@ static int frames_copy(struct cutting *c, struct archive_reader *from, struct er
 
 	archive_reader_select(from, wants, c);
 	while ((rc = archive_reader_frame(from, true, &frame, e)) > 0) {
+		if (options_interrupted())
+			return errorf(e, "interrupted");
 		frame_copy(c, &frame);
 		progress_show(&shown, "tuples copied", c->tuples,
 			      (double)archive_reader_done(from) / (double)all);
@@ -202,8 +205,10 @@ int archive_cut(const char *folder, const char *out, const struct archive_range 
 {
 	struct cutting c = {.range = range};
 	struct error e;
-	int rc = cut(&c, folder, out, &e);
+	int rc;
 
+	options_catch_signals(NULL);
+	rc = cut(&c, folder, out, &e);
 	if (rc == 0 && !c.from) {
 		errno = ENODATA;
 		rc = errorf(&e, "%s: no wave is in that time", folder);

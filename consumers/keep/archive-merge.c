@@ -11,6 +11,7 @@
 
 #include "consumers/archive/archive-writer.h"
 #include "consumers/cli/command.h"
+#include "consumers/cli/options.h"
 #include "consumers/cli/status-line.h"
 #include "consumers/client/client-replay.h"
 #include "consumers/client/evspace-client.h"
@@ -104,9 +105,14 @@ static int source_open(struct merged_archive *s, struct error *e)
 	return 0;
 }
 
-static int source_fail(struct merging *m, const struct merged_archive *s)
+/* The next wave of an archive. Returns 1, 0 at its end, or -1. */
+static int merge_next(struct merging *m, struct merged_archive *s)
 {
-	return errorf(m->e, "%s", evspace_why(s->client));
+	int rc = options_interrupted() ? -1 : evspace_next(s->client, -1);
+
+	if (options_interrupted())
+		return errorf(m->e, "interrupted");
+	return rc < 0 ? errorf(m->e, "%s", evspace_why(s->client)) : rc;
 }
 
 static void source_close(struct merged_archive *s)
@@ -154,13 +160,11 @@ static int source_note(struct merging *m, struct merged_archive *s)
 
 	if (source_open(s, m->e) < 0)
 		return -1;
-	while ((rc = evspace_next(s->client, -1)) == 1 && wave_read(m, s, run_note) == 0) {
+	while ((rc = merge_next(m, s)) == 1 && wave_read(m, s, run_note) == 0) {
 		s->waves++;
 		merge_show(m, "waves looked at", ++m->looked);
 	}
-	if (rc < 0)
-		return source_fail(m, s);
-	if (rc > 0)
+	if (rc)
 		return -1;
 	source_end(m, s);
 	evspace_counts(s->client, &counts);
@@ -347,9 +351,9 @@ static int sources_step(struct merging *m)
 			continue;
 		if (!s->client && source_open(s, m->e) < 0)
 			return -1;
-		rc = evspace_next(s->client, -1);
+		rc = merge_next(m, s);
 		if (rc < 0)
-			return source_fail(m, s);
+			return -1;
 		s->here = rc > 0;
 		s->waves = rc > 0 ? s->waves - 1 : 0;
 	}
@@ -443,6 +447,7 @@ int archive_merge(char *const *folders, unsigned n, const char *out)
 	struct merging m = {.n = n, .whole = true, .e = &e};
 	int rc;
 
+	options_catch_signals(NULL);
 	merged_init(&m.merged);
 	m.sources = memory_new(n, sizeof(*m.sources));
 	m.names = names_new(0);

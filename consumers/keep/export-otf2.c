@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* OTF2 (score-p.org), by its own library: locations for threads, regions for operations, MPI
  * records with their communicators. An object of its own, as nothing else needs that library. */
+#include <errno.h>
 #include <otf2/otf2.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -370,12 +373,34 @@ static void local_definitions_write(struct writing *w)
 	check(w, OTF2_Archive_CloseDefFiles(w->archive));
 }
 
-/* Its library takes a write that a full disk has cut short for a whole one. */
-static bool disk_is_full(const char *out)
+/* Is the file as large as one may be? */
+static bool has_limit(const char *out, const char *name)
 {
-	struct statvfs s;
+	struct rlimit most;
+	struct stat s;
+	char path[4096];
 
-	return statvfs(out, &s) == 0 && (geteuid() ? s.f_bavail : s.f_bfree) == 0;
+	snprintf(path, sizeof(path), "%s/traces%s", out, name);
+	return getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur != RLIM_INFINITY &&
+	       stat(path, &s) == 0 && (rlim_t)s.st_size >= most.rlim_cur;
+}
+
+/* Its library takes a write that a full disk, or a limit, has cut short for a whole one, or says
+ * little of it. Returns NULL: neither is there. */
+static const char *disk_is_full(const char *out, size_t threads)
+{
+	bool limit = has_limit(out, ".def") || has_limit(out, ".otf2");
+	struct statvfs s;
+	char name[32];
+
+	for (size_t place = 0; place < threads && !limit; place++) {
+		snprintf(name, sizeof(name), "/%zu.evt", place);
+		limit = has_limit(out, name);
+	}
+	if (limit)
+		return strerror(EFBIG);
+	return statvfs(out, &s) == 0 && (geteuid() ? s.f_bavail : s.f_bfree) == 0 ? strerror(ENOSPC)
+										  : NULL;
 }
 
 const char *export_otf2(struct trace_run *t, const char *out, const char *(*name)(uint16_t op),
@@ -385,6 +410,7 @@ const char *export_otf2(struct trace_run *t, const char *out, const char *(*name
 	struct writing *w = calloc(1, sizeof(*w));
 	static struct error walked;
 	OTF2_ErrorCode failed;
+	const char *full;
 
 	if (!w)
 		abort();
@@ -418,7 +444,8 @@ const char *export_otf2(struct trace_run *t, const char *out, const char *(*name
 	free(w);
 	if (walked.text[0])
 		return walked.text;
-	if (failed == OTF2_SUCCESS)
-		return disk_is_full(out) ? "No space left on device" : NULL;
+	full = disk_is_full(out, t->n_threads);
+	if (failed == OTF2_SUCCESS || full)
+		return full;
 	return OTF2_Error_GetDescription(first_error == OTF2_SUCCESS ? failed : first_error);
 }

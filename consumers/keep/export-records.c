@@ -95,8 +95,10 @@ struct message_channel {
 
 /* What is known of messages. */
 struct pairing {
-	/* Sends are missing: what is received when none is on its way belongs to none of those
-	 * that come. Else clocks may have it so. */
+	/* Some are missing. What is received when none is on its way belongs to none of those that
+	 * come; else clocks may have it so. Where more are sent than are received, some that were
+	 * received are missing, nobody knows which: all since there was none on its way are alone.
+	 */
 	bool strict;
 	struct message_channel *left; /* those that have messages without another side in the end */
 };
@@ -138,7 +140,7 @@ static void number(struct message_channel **channels, const struct pairing *p, u
 	HASH_FIND(hh, p->left, &key, sizeof(key), all);
 	nth = received ? c->received++ : c->sent++;
 	if (!all || all->begin != c->begin ||
-	    nth < (all->sent < all->received ? all->sent : all->received))
+	    (!p->strict && nth < (all->sent < all->received ? all->sent : all->received)))
 		r->nth = c->begin + nth;
 	if (c->sent != c->received)
 		return;
@@ -183,7 +185,7 @@ static int messages_pair(struct trace_run *t, struct spill *s, struct pairing *p
 {
 	int rc;
 
-	p->strict = t->lost > 0;
+	p->strict = t->lost > 0 || t->late;
 	rc = channels_leave(t, s, p, e);
 	if (rc <= 0)
 		return rc;

@@ -20,8 +20,6 @@ static struct trace_thread *thread_of(struct trace_run *t, const struct evspace_
 	size_t n = end && end > ev->name ? (size_t)(end - ev->name) : strlen(ev->name);
 	struct trace_thread *thread;
 
-	if (t->last_name && strcmp(t->last_name, ev->name) == 0)
-		return t->last;
 	HASH_FIND(hh, t->threads, ev->name, n, thread);
 	if (!thread) {
 		thread = memory_new(1, sizeof(*thread));
@@ -32,10 +30,25 @@ static struct trace_thread *thread_of(struct trace_run *t, const struct evspace_
 		t->by_number = memory_room(t->by_number, t->n_threads, sizeof(thread));
 		t->by_number[t->n_threads++] = thread;
 	}
-	free(t->last_name);
-	t->last_name = memory_copy(ev->name);
-	t->last = thread;
 	return thread;
+}
+
+static const struct trace_element *element_of(struct trace_run *t, const struct evspace_event *ev)
+{
+	struct trace_element *element = t->last;
+
+	if (element && strcmp(element->name, ev->name) == 0)
+		return element;
+	HASH_FIND_STR(t->elements, ev->name, element);
+	if (!element) {
+		element = memory_new(1, sizeof(*element));
+		element->name = memory_copy(ev->name);
+		element->thread = thread_of(t, ev);
+		HASH_ADD_KEYPTR(hh, t->elements, element->name, strlen(element->name), element);
+		t->late |= ev->number > 0 && ev->number != UINT64_MAX;
+	}
+	t->last = element;
+	return element;
 }
 
 /* ---- communicators ---- */
@@ -121,7 +134,7 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 		.bytes = ev->bytes,
 		.comm = ev->comm,
 		.seq_or_tag = ev->seq_or_tag,
-		.thread = thread_of(t, ev)->number,
+		.thread = element_of(t, ev)->thread->number,
 		.peer = ev->peer,
 		.root = -1,
 		.op = ev->op_number,
@@ -225,6 +238,7 @@ void trace_init(struct trace_run *t, const char *out)
 
 void trace_fini(struct trace_run *t)
 {
+	struct trace_element *element, *next_element;
 	struct trace_thread *thread, *next;
 	struct trace_comm *comm, *after;
 
@@ -240,8 +254,13 @@ void trace_fini(struct trace_run *t)
 		free(comm->members);
 		free(comm);
 	}
+	HASH_ITER(hh, t->elements, element, next_element)
+	{
+		HASH_DEL(t->elements, element);
+		free(element->name);
+		free(element);
+	}
 	free(t->by_number);
 	spill_free(t->moments);
-	free(t->last_name);
 	*t = (struct trace_run){0};
 }

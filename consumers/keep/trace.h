@@ -36,6 +36,13 @@ struct trace_thread {
 	UT_hash_handle hh;
 };
 
+/** An element of a thread. */
+struct trace_element {
+	char *name;
+	const struct trace_thread *thread;
+	UT_hash_handle hh;
+};
+
 /** A communicator that an event is on, or one that such a one was made of. */
 struct trace_comm {
 	uint32_t id;
@@ -51,12 +58,12 @@ struct trace_run {
 	struct trace_thread *threads; /* in order of their places, after trace_sort() */
 	struct trace_thread **by_number;
 	struct trace_comm *comms;
-	struct trace_thread *last; /* of the last event */
-	char *last_name;	   /* of its element */
+	struct trace_element *elements, *last; /* the one of the last event */
 	size_t n_threads, n_comms;
 	struct spill *moments;
 	struct read_progress *progress;	  /* of the walk; NULL: not shown */
 	bool (*stopped)(void);		  /* is no more of it wanted? NULL: all is */
+	bool late;			  /* what elements had at first is missing, not lost */
 	bool begun;			  /* something was written where it is to go */
 	uint64_t events, lost, under_way; /* the last: left out, as they have no end */
 	uint64_t alone;			  /* messages that have one end here */

@@ -4,6 +4,7 @@
 #include "consumers/phase/blocks-of-events.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,24 +185,21 @@ static uint32_t *sites_number(struct block_making *m, struct block_sites *sites)
 	return place;
 }
 
-static void entries_write(struct block_making *m, const uint32_t *place, struct block_sites *sites,
-			  FILE *to)
+static void entries_write(struct block_making *m, const uint32_t *place, FILE *to)
 {
-	const struct block_change *before = NULL, *first = NULL;
+	const struct block_change *first = NULL;
 
 	qsort(m->changes, m->n, sizeof(*m->changes), by_time);
-	for (size_t i = 0; i < m->n; before = &m->changes[i++]) {
+	for (size_t i = 0; i < m->n; i++) {
 		const struct block_change *c = &m->changes[i];
 
-		if (!before || before->run != c->run) {
-			first = c;
-			before = NULL;
-		}
-		sites->unsure += before && before->process != c->process &&
-				 (double)(c->ns - before->ns) <
-					 (double)c->error_ns + (double)before->error_ns;
-		fprintf(to, "%lld %u %u\n", (long long)(c->ns - first->ns + 1),
+		first = first && first->run == c->run ? first : c;
+		fprintf(to, "%lld %u %u", (long long)(c->ns - first->ns + 1),
 			c->said ? c->site : 2 * place[c->site] + 1 + c->behind, c->process);
+		/* of a clock of which nothing is known: less than 300 years */
+		if (c->error_ns > 0)
+			fprintf(to, " %.6g", fmin((double)c->error_ns, 1e19));
+		fputc('\n', to);
 	}
 }
 
@@ -300,7 +298,7 @@ int blocks_of_events_end(struct block_making *m, struct entries *entries, const 
 		place = sites_number(m, sites);
 	entries->in = tmpfile();
 	if (entries->in)
-		entries_write(m, place, sites, entries->in);
+		entries_write(m, place, entries->in);
 	if (!entries->in || fflush(entries->in) != 0)
 		rc = errorf(e, "there is no place for the entries: %s", strerror(errno));
 	else

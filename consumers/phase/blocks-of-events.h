@@ -12,12 +12,10 @@
 
 /** What the blocks are: 0 before the first call, 2k + 1 in a call at site k, 2k + 2 behind it. */
 struct block_sites {
-	char **names; /* "solver.c:212", or "MPI_Send" where call sites are not recorded, in order
-		       */
-	size_t n;     /* 0: the blocks are those that the program says */
-	uint64_t unsure; /* entries closer to the one before, of another process, than clocks are
-			    known */
-	uint64_t apart;	 /* events of threads other than the first of their process: left out */
+	char **names;	/* "solver.c:212", or "MPI_Send" where call sites are not recorded, in order
+			 */
+	size_t n;	/* 0: the blocks are those that the program says */
+	uint64_t apart; /* events of threads other than the first of their process: left out */
 };
 
 /** Most archives. */

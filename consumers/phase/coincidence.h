@@ -15,17 +15,23 @@ struct coincidence {
 	double *together;    /* of process p, in row p: with each other one, until p left it; NULL:
 			      * nothing is added up */
 	double *since;	     /* by process: when it came to its block */
+	uint32_t *first;     /* by block: a process in it, from 1 on; 0: none */
+	uint32_t *count;     /* by block: processes in it */
+	struct coincidence_next {
+		uint32_t next, before; /* others in its block, likewise */
+	} * others;		       /* by process */
 };
 
-/** Each process is somewhere. Aborts when there is no memory. */
-void coincidence_init(struct coincidence *c, unsigned processes);
+/** All @processes are in block @at. Aborts when there is no memory. */
+void coincidence_init(struct coincidence *c, unsigned processes, uint32_t blocks, uint32_t at);
 
 /** Free what it owns. */
 void coincidence_fini(struct coincidence *c);
 
-/** @process leaves its block of those that all are in, at the time of now. Takes time in proportion
- * to their number. */
-void coincidence_leave(struct coincidence *c, unsigned process, const uint32_t *block);
+/** At the time of now @process leaves its block, of the @block that each is in, and goes to @to.
+ * Takes time in proportion to the number of those in the block that it leaves. */
+void coincidence_change(struct coincidence *c, unsigned process, const uint32_t *block,
+			uint32_t to);
 
 /** What follows is at @time, not before the last one. */
 static inline void coincidence_at(struct coincidence *c, double time)

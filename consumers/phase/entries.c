@@ -82,20 +82,32 @@ static int number_next(char **text, const char *what, unsigned long most, unsign
 	return 0;
 }
 
+/* The word at @text is a number from 0 on; @end is behind it. */
+static int time_read(const char *text, double *number, char **end)
+{
+	*number = strtod(text, end);
+	return *end > text && (!**end || isspace((unsigned char)**end)) && isfinite(*number) &&
+			       *number >= 0
+		       ? 0
+		       : -1;
+}
+
 static int entry_read(char *text, struct entry *entry, struct error *e)
 {
 	unsigned long block, process;
 	char *end;
 
-	entry->time = strtod(text, &end);
-	if (end == text || !isspace((unsigned char)*end) || !isfinite(entry->time) ||
-	    entry->time < 0)
+	entry->bound = 0;
+	if (time_read(text, &entry->time, &end))
 		return errorf(e, "it has no time from 0 on; a line is: time block process");
 	if (number_next(&end, "block", ENTRIES_BLOCKS_MAX - 1, &block, e) ||
 	    number_next(&end, "process", ENTRIES_PROCESSES_MAX - 1, &process, e))
 		return -1;
+	end += strspn(end, " \t\r\n");
+	if (*end && time_read(end, &entry->bound, &end))
+		return errorf(e, "the bound of its time is no number from 0 on");
 	if (end[strspn(end, " \t\r\n")])
-		return errorf(e, "there is more in it than time, block and process");
+		return errorf(e, "there is more in it than time, block, process and bound");
 	entry->block = (uint32_t)block;
 	entry->process = (unsigned)process;
 	return 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Files of blocks: a line "time block process" for each block that a process enters (Gomez, Cai,
- * Schubert 2016, section 5.4). */
+ * Schubert 2016, section 5.4), and, of ours, to what bound the time is known. */
 #ifndef EVSPACE_ENTRIES_H
 #define EVSPACE_ENTRIES_H
 
@@ -15,7 +15,7 @@
 
 /** A process enters a block at a time of any unit. */
 struct entry {
-	double time;
+	double time, bound; /* it may be so much earlier or later */
 	uint32_t block;
 	unsigned process;
 };

@@ -4,7 +4,7 @@
 libclient_la_SOURCES += \
 	%D%/axes.c %D%/axes.h %D%/clumps.c %D%/clumps.h %D%/coincidence.c %D%/coincidence.h %D%/execution.c %D%/execution.h %D%/moments.c %D%/moments.h %D%/multiplicity.c %D%/multiplicity.h \
 	%D%/occupancy.c %D%/occupancy.h %D%/occurrences.c %D%/occurrences.h %D%/routes.c %D%/routes.h %D%/usual.c %D%/usual.h %D%/watching.c %D%/watching.h \
-	%D%/points.c %D%/points.h %D%/scan.c %D%/scan.h
+	%D%/points.c %D%/points.h %D%/scan.c %D%/scan.h %D%/unordered.c %D%/unordered.h
 
 evspace_SOURCES += \
 	%D%/blocks-of-events.c %D%/blocks-of-events.h %D%/components.h %D%/entries.c %D%/entries.h %D%/phase-live.c %D%/phase-now.c %D%/phase-print.c %D%/phase-source.c %D%/phase-subset.c %D%/phase-watch.c %D%/phase.c %D%/phase.h \

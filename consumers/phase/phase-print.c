@@ -40,11 +40,18 @@ static void entropy_print(const struct phase *p, const char *of, double volume, 
 	printf("\n");
 }
 
+/* Of the time. */
+static double largest_spread(const struct phase *p)
+{
+	uint32_t most = p->shape.blocks < p->shape.processes ? p->shape.blocks : p->shape.processes;
+
+	return most > 1 ? log2(most) : 1;
+}
+
 void phase_entropies_print(const struct phase *p, const struct execution *x)
 {
 	struct multiplicity_entropy whole = multiplicity_entropy(&x->whole);
-	uint32_t most = p->shape.blocks < p->shape.processes ? p->shape.blocks : p->shape.processes;
-	double largest = most > 1 ? log2(most) : 1;
+	double largest = largest_spread(p);
 
 	entropy_print(p, "execution", whole.by_volume, whole.by_ways, false);
 	if (x->subset.processes > 0) {
@@ -216,15 +223,68 @@ void phase_sites_print(const struct phase *p)
 	}
 	if (p->follow.common.json && s->n > 0)
 		json_print(json_pack("{s:s,s:o,s:o}", "figure", "order", "unsure",
-				     json_count(s->unsure), "left_out", json_count(s->apart)),
+				     json_count(p->unordered.unsure), "left_out",
+				     json_count(s->apart)),
 			   stdout);
-	else if (s->unsure > 0)
-		printf("of %llu entries it is not known whether they are before those next to "
-		       "them: clocks are not known better\n",
-		       (unsigned long long)s->unsure);
 	if (s->apart > 0)
 		fprintf(stderr, "evspace phase: %llu calls of further threads are left out\n",
 			(unsigned long long)s->apart);
+}
+
+/* What a figure may be. */
+static void range_print(const struct phase *p, const char *of, const char *normalise,
+			struct unordered_range r)
+{
+	const char *what = normalise ? normalise : "";
+
+	if (p->follow.common.json)
+		json_print(json_pack("{s:s,s:s,s:s?,s:o,s:o}", "figure", "range", "of", of,
+				     "normalise", normalise, "least", json_number(r.least), "most",
+				     json_number(r.most)),
+			   stdout);
+	else if (!normalise || !p->normalise || strcmp(normalise, p->normalise) == 0)
+		printf("  %-12s %-6s  %12.6g to %.6g\n", of, what, r.least, r.most);
+}
+
+static void ranges_print(const struct phase *p, const char *of, const struct unordered_part *part)
+{
+	range_print(p, of, "volume", unordered_entropy(part, UNORDERED_VOLUME));
+	range_print(p, of, "none", unordered_entropy(part, UNORDERED_WAYS));
+}
+
+void phase_unordered_print(const struct phase *p)
+{
+	const struct unordered *u = &p->unordered;
+	struct unordered_range time;
+	double largest = largest_spread(p);
+	char of[32];
+
+	if (u->unsure == 0)
+		return;
+	if (!p->follow.common.json)
+		printf("of %llu entr%s it is not known whether they are before those next to "
+		       "them: clocks are not known better;\nwhatever the order, these are, by "
+		       "bounds:\n",
+		       (unsigned long long)u->unsure, u->unsure == 1 ? "y" : "ies");
+	range_print(p, "states", NULL, unordered_states(u));
+	ranges_print(p, "execution", &u->whole);
+	if (p->in_subset)
+		ranges_print(p, "subset", &u->subset);
+	time = unordered_entropy(&u->whole, UNORDERED_HISTOGRAM);
+	range_print(p, "time", "volume",
+		    (struct unordered_range){time.least / largest, time.most / largest});
+	range_print(p, "time", "none", time);
+	for (unsigned i = 0; i < p->states.n && p->states.total > 0; i++) {
+		snprintf(of, sizeof(of), "component %u", i + 1);
+		range_print(p, of, NULL,
+			    unordered_explained(u, p->states.variance[i], p->states.total));
+	}
+	if (p->follow.common.json)
+		json_print(json_pack("{s:s,s:s,s:o}", "figure", "off", "of", "share", "most",
+				     json_number(unordered_share(u))),
+			   stdout);
+	else
+		printf("shares of the time are off by %.3g at most\n", unordered_share(u));
 }
 
 /* "4,5,6" */

@@ -23,7 +23,8 @@ static const char phase_help[] =
 	"Entropy of Parallel Execution and Communication): the state is the basic block\n"
 	"that each process is in. FILE (- is standard input) has a line for each block\n"
 	"that is entered, \"time block process\", sorted by time; when the time falls\n"
-	"back, another run of the same program begins. DIR is an archive of all events:\n"
+	"back, another run of the same program begins. A fourth word says to what bound\n"
+	"the time is known. DIR is an archive of all events:\n"
 	"a process is in block 0 before its first call, in 2k + 1 during one at call site\n"
 	"k (or of operation k, where sites are not recorded), in 2k + 2 behind it. Of a\n"
 	"live run it is the same, of all that its elements hold and what comes until it\n"
@@ -134,6 +135,7 @@ static int shape_measure(struct phase *p, struct entries *in, struct error *e)
 		lowest = entry.block < lowest ? entry.block : lowest;
 		highest = entry.block > highest ? entry.block : highest;
 		p->last = fmax(p->last, entry.time);
+		p->bounded |= entry.bound > 0;
 		processes = entry.process >= processes ? entry.process + 1 : processes;
 		if (p->processes > 0 && processes > p->processes)
 			return errorf(e, "%.200s:%llu: process %u is out of range: there are %u",
@@ -159,6 +161,7 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 			  void (*row)(void *arg, const struct execution *x), void *arg,
 			  struct error *e)
 {
+	struct unordered *u = p->unordered.x == x ? &p->unordered : NULL;
 	struct entry entry;
 	int got;
 
@@ -166,8 +169,13 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 	while ((got = entries_next(in, &entry, e)) > 0) {
 		if (entry.time < x->time && x->seen < p->shape.processes)
 			return entries_unsorted(in, p->shape.processes, e);
+		if (u)
+			unordered_add(u, entry.time, entry.process, entry.block - p->base,
+				      entry.bound);
 		execution_add(x, entry.time, entry.process, entry.block - p->base, row, arg);
 	}
+	if (u)
+		unordered_end(u);
 	if (got == 0)
 		execution_end(x, row, arg);
 	return got;
@@ -225,10 +233,10 @@ static void state_take(void *arg, const struct execution *x)
 
 	points_next(&look->points, x, &point);
 	if (look->out) {
-		fprintf(look->out, "%.17g %.10g %.10g %.10g", point.time, point.at.x, point.at.y,
+		fprintf(look->out, "%.17g %.17g %.17g %.17g", point.time, point.at.x, point.at.y,
 			point.at.z);
 		for (unsigned k = 0; k < look->points.n_components; k++)
-			fprintf(look->out, " %.10g", point.score[k]);
+			fprintf(look->out, " %.17g", point.score[k]);
 		fputc('\n', look->out);
 	}
 	if (look->space.points && look->seen++ % look->space.each == 0)
@@ -303,6 +311,8 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 	struct execution x;
 	int failed = execution_init(&x, &p->shape, e);
 
+	if (!failed && p->bounded)
+		unordered_init(&p->unordered, &x);
 	if (!failed)
 		failed = execution_read(p, &x, in, NULL, NULL, e);
 	if (!failed) {
@@ -314,6 +324,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 		phase_sites_print(p);
 		phase_entropies_print(p, &x);
 		phase_components_print(p);
+		phase_unordered_print(p);
 		phase_clumps_print(p, &x);
 		phase_elsewhere_print(p, &x);
 		if (p->scan > 0)
@@ -322,6 +333,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 		if (p->points || p->plot)
 			failed = states_again(p, &x, in, e);
 	}
+	unordered_fini(&p->unordered);
 	execution_fini(&x);
 	return failed;
 }

@@ -6,6 +6,7 @@
 #include "consumers/phase/blocks-of-events.h"
 #include "consumers/phase/execution.h"
 #include "consumers/phase/points.h"
+#include "consumers/phase/unordered.h"
 #include "consumers/watch/follow.h"
 
 struct phase_watch;
@@ -41,6 +42,8 @@ struct phase {
 	uint32_t base; /* the lowest block's number */
 	double last;   /* the time of the last entry of a run, the longest one */
 	struct execution_shape shape;
+	bool bounded;		    /* times are known to bounds */
+	struct unordered unordered; /* then, when the execution is read */
 	bool *in_subset;
 	struct phase_components states, alike; /* of the states, and of who is where others are */
 };
@@ -74,6 +77,7 @@ void phase_block_text(const struct phase *p, uint32_t block, char text[PHASE_BLO
 /** Print what there is, as --json says. (phase-print.c) */
 void phase_states_print(const struct phase *p, const struct execution *x);
 void phase_sites_print(const struct phase *p);
+void phase_unordered_print(const struct phase *p);
 void phase_entropies_print(const struct phase *p, const struct execution *x);
 void phase_components_print(const struct phase *p);
 void phase_clumps_print(const struct phase *p, struct execution *x);

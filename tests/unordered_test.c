@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tests bounds of what orders of changes that are not known may come to against all orders. */
+#include "tests/random.h"
+#include "tests/tap.h"
+
+#include <math.h>
+
+#include "consumers/phase/unordered.h"
+
+#define PROCESSES 5u
+#define BLOCKS	  4u
+
+static bool near(double a, double b)
+{
+	return fabs(a - b) <= 1e-9 * fmax(1, fabs(b));
+}
+
+#define CHANGES 12u
+
+struct change {
+	double time;
+	unsigned process;
+	uint32_t block;
+};
+
+static const bool of_subset[PROCESSES] = {true, true, false, true, false};
+
+static void changes_go(const struct change *changes, double bound, struct execution *x,
+		       struct unordered *u)
+{
+	static const struct execution_shape shape = {.processes = PROCESSES,
+						     .blocks = BLOCKS,
+						     .start = 1,
+						     .subset = of_subset,
+						     .components = true};
+
+	CU_ASSERT(execution_init(x, &shape, NULL) == 0);
+	if (u)
+		unordered_init(u, x);
+	for (unsigned i = 0; i < CHANGES; i++) {
+		if (u)
+			unordered_add(u, changes[i].time, changes[i].process, changes[i].block,
+				      bound);
+		execution_add(x, changes[i].time, changes[i].process, changes[i].block, NULL, NULL);
+	}
+	if (u)
+		unordered_end(u);
+	execution_end(x, NULL, NULL);
+}
+
+static double variance_all(struct execution *x)
+{
+	double made[PROCESSES * PROCESSES], all = 0;
+
+	moments_covariance(&x->moments, made);
+	for (unsigned i = 0; i < PROCESSES; i++)
+		all += made[i * PROCESSES + i];
+	return all;
+}
+
+static bool within(double value, struct unordered_range r)
+{
+	return value >= r.least - 1e-9 && value <= r.most + 1e-9;
+}
+
+/* Is what @changes come to within the bounds of @u? */
+static bool is_bounded(const struct change *changes, const struct unordered *u, double variance)
+{
+	struct execution x;
+	struct multiplicity_entropy whole, part;
+	double rows, off = sqrt(u->squares);
+	bool all;
+
+	changes_go(changes, 0, &x, NULL);
+	rows = (double)x.rows - 1;
+	whole = multiplicity_entropy(&x.whole);
+	part = multiplicity_entropy(&x.subset);
+	all = within((double)x.rows, unordered_states(u)) &&
+	      within(whole.by_volume, unordered_entropy(&u->whole, UNORDERED_VOLUME)) &&
+	      within(whole.by_ways, unordered_entropy(&u->whole, UNORDERED_WAYS)) &&
+	      within(whole.by_histogram, unordered_entropy(&u->whole, UNORDERED_HISTOGRAM)) &&
+	      within(part.by_volume, unordered_entropy(&u->subset, UNORDERED_VOLUME)) &&
+	      within(part.by_ways, unordered_entropy(&u->subset, UNORDERED_WAYS)) &&
+	      within(part.by_histogram, unordered_entropy(&u->subset, UNORDERED_HISTOGRAM)) &&
+	      fabs(sqrt(variance_all(&x) * rows) - sqrt(variance * rows)) <= off + 1e-9;
+	execution_fini(&x);
+	return all;
+}
+
+/* Three changes at times of 10, 11, 12, then of 20 and so on; the fourth run of times begins anew.
+ */
+static void changes_make(struct change *changes, uint64_t *seed)
+{
+	for (unsigned i = 0; i < CHANGES; i++)
+		changes[i] = (struct change){10.0 * (i / 3 % 3 + 1) + i % 3,
+					     (i / 3 + i % 3 * (1 + i / 6)) % PROCESSES,
+					     (uint32_t)random_below(seed, BLOCKS)};
+}
+
+/* Each three of them in the order of their own. */
+static void changes_order(const struct change *changes, unsigned orders, struct change *to)
+{
+	static const unsigned char order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+						  {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+	for (unsigned i = 0; i < CHANGES; i++) {
+		to[i] = changes[i / 3 * 3 + order[orders % 6][i % 3]];
+		to[i].time = changes[i].time;
+		if (i % 3 == 2)
+			orders /= 6;
+	}
+}
+
+static void orders_are_bounded(void)
+{
+	struct change changes[CHANGES], other[CHANGES];
+	unsigned out = 0, wide = 0;
+	uint64_t seed = 3;
+
+	for (unsigned trial = 0; trial < 20; trial++) {
+		struct unordered_range r;
+		struct unordered u;
+		struct execution x;
+		double variance;
+
+		changes_make(changes, &seed);
+		changes_go(changes, 0.75, &x, &u);
+		variance = variance_all(&x);
+		CU_ASSERT(u.unsure == 8 && u.rows == 8 && u.x->rows == CHANGES + 2);
+		for (unsigned orders = 0; orders < 6 * 6 * 6 * 6; orders++) {
+			changes_order(changes, orders, other);
+			out += !is_bounded(other, &u, variance);
+		}
+		r = unordered_entropy(&u.whole, UNORDERED_HISTOGRAM);
+		wide += r.most - r.least > 0.1;
+		unordered_fini(&u);
+		execution_fini(&x);
+	}
+	tap_note("bounds of more than 0.1 bits in %u of 20", wide);
+	CU_ASSERT(out == 0 && wide > 10);
+}
+
+/* Clocks that are known well leave nothing open; of two that are not, the state between is. */
+static void orders_that_are_known(void)
+{
+	struct change changes[CHANGES];
+	struct unordered_range r;
+	struct unordered u;
+	struct execution x;
+	uint64_t seed = 4;
+
+	changes_make(changes, &seed);
+	changes_go(changes, 0.5, &x, &u);
+	r = unordered_entropy(&u.whole, UNORDERED_WAYS);
+	CU_ASSERT(u.unsure == 0 && u.rows == 0 && u.squares <= 0 && near(r.least, r.most));
+	CU_ASSERT(near(r.least, multiplicity_entropy(&x.whole).by_ways));
+	r = unordered_explained(&u, 1, 4);
+	CU_ASSERT(near(r.least, 0.25) && near(r.most, 0.25));
+	r = unordered_states(&u);
+	CU_ASSERT(near(r.least, CHANGES + 2) && near(r.most, CHANGES + 2));
+	CU_ASSERT(near(unordered_share(&u), 0.5 * CHANGES / (32 + 12)));
+	unordered_fini(&u);
+	execution_fini(&x);
+}
+
+static CU_TestInfo cases[] = {
+	{"orders that are not known are bounded", orders_are_bounded},
+	{"orders that are known are not", orders_that_are_known},
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = {
+		{.pName = "unordered", .pTests = cases},
+		CU_SUITE_INFO_NULL,
+	};
+
+	return tap_run(suites);
+}
