@@ -10,7 +10,7 @@ SH_LOG_DRIVER = $(LOG_DRIVER)
 LOG_COMPILER = $(BASH_PATH) $(top_srcdir)/tests/limit.sh
 SH_LOG_COMPILER = $(LOG_COMPILER) $(BASH_PATH)
 EXTRA_DIST += tests/cluster/bed tests/cluster/bed.sh tests/cluster/far.sh tests/cluster/slurm.sh
-EXTRA_DIST += tests/bench/archive.sh tests/bench/bench.sh tests/bench/deploy.sh tests/bench/distance.sh tests/bench/late.sh tests/bench/planted.sh tests/bench/steer.sh
+EXTRA_DIST += tests/bench/archive.sh tests/bench/bench.sh tests/bench/deploy.sh tests/bench/distance.sh tests/bench/late.sh tests/bench/planted.sh tests/bench/sir.sh tests/bench/steer.sh
 check_PROGRAMS += tests/cluster/wire
 tests_cluster_wire_LDADD =
 # Not what make would make of bed.sh by a rule of its own.

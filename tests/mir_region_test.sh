@@ -85,7 +85,7 @@ def lines(): return open("mir.err").read()
 def until(what, seconds=30):
     end = time.time() + seconds
     while not what():
-        assert time.time() < end, lines()
+        assert time.time() < end, lines() + ask.line
         time.sleep(0.05)
 sums = "<measuring><aggregate function=\"SUM\"/></measuring>"
 both = "<metric name=\"CALLS\"/><metric name=\"WC_TIME\"/>" + sums
@@ -213,6 +213,124 @@ assert e.tag == 'errors' and 'hardware counters' in e[0].text and 'evspace mir -
 "
 }
 
+# Four threads block for a lock that one has at a time, or for time; one of them enters once, and one never. Each says how often the
+# kernel has it blocked.
+critical_begins() {
+	cat >critical.c <<-'EOT'
+		#define _GNU_SOURCE
+		#include <mpi.h>
+		#include <pthread.h>
+		#include <stdio.h>
+		#include <sys/resource.h>
+		#include <unistd.h>
+		#include "evspace.h"
+		static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+		static pthread_barrier_t barrier;
+		static long blocks(void)
+		{
+			struct rusage used;
+			getrusage(RUSAGE_THREAD, &used);
+			return used.ru_nvcsw;
+		}
+		static void critical(void)
+		{
+			evspace_region("c1", EVSPACE_BEGIN);
+			pthread_mutex_lock(&lock);
+			usleep(5000);
+			pthread_mutex_unlock(&lock);
+			evspace_region("c1", EVSPACE_END);
+		}
+		static void *work(void *arg)
+		{
+			int me = *(int *)arg;
+			char name[16];
+			for (int i = 1; i <= me; i++) {
+				/* in the order of their numbers */
+				if (i == me) evspace_region("first", EVSPACE_BEGIN), evspace_region("first", EVSPACE_END);
+				pthread_barrier_wait(&barrier);
+			}
+			for (int i = me; i < 4; i++) pthread_barrier_wait(&barrier);
+			while (access("enter", F_OK) != 0) usleep(1000);
+			long entered = blocks();
+			if (me == 3) critical();
+			while (access("halt", F_OK) != 0) me <= 2 ? critical() : (void)usleep(3000);
+			snprintf(name, sizeof(name), "blocks-%d", me);
+			FILE *out = fopen(name, "w");
+			fprintf(out, "%ld %ld\n", entered, blocks());
+			fclose(out);
+			while (access("end", F_OK) != 0) usleep(100000);
+			return NULL;
+		}
+		int main(int argc, char **argv)
+		{
+			pthread_t threads[4];
+			int me[4];
+			MPI_Init(&argc, &argv);
+			pthread_barrier_init(&barrier, NULL, 4);
+			for (int i = 0; i < 4; i++) me[i] = i + 1, pthread_create(&threads[i], NULL, work, &me[i]);
+			for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+			return MPI_Finalize();
+		}
+	EOT
+	mpicc -g -pthread "-I$(realpath "$top_srcdir/node-agent/collect/core")" -o critical critical.c -ldl &&
+		bed_start critical evspace run --run critical -- mpirun -np 1 ./critical && bed_until critical_lives
+}
+
+critical_lives() {
+	[ "$(evspace mir - --run critical <<<'<snapshotreq/>' | grep -o '<thread' | wc -l)" -eq 5 ]
+}
+
+# The report's example: the threads block whenever, and are asked about when any executes c1. Of "?" each has its value of when it did.
+critical_sections_are_measured() {
+	critical_begins && mir critical "
+import glob
+process = ask('<snapshotreq/>').find('.//process').get('id')
+blocked = '<codeRegion from=\"user:c1\"/><metric name=\"BLOCKED_COUNT\"/>'
+def by_thread(p): return {m.get('threadId', '').rsplit('/', 1)[-1]: float(m.get('value')) for m in ctrl('VALUE', p).iter('measurement') if m.get('value')}
+most = probe(blocked + '<measuring delivery=\"1000\" destination=\"file://%s/out/foo.txt\"><aggregate function=\"MAXIMUM\"/></measuring><thread id=\"%s/t1\"/><thread id=\"%s/t2\"/>' % (here, process, process), 'false')
+own, all = (probe(blocked + '<thread id=\"%s\"/>' % which, 'false') for which in '?*')
+named = probe(blocked + '<thread id=\"%s/t4\"/><thread id=\"%s/t3\"/>' % (process, process), 'false')
+alone = probe(blocked + '<process id=\"?\"/>', 'false')
+assert ctrl('ACTIVATE', most, own, all, named, alone).tag == 'measurement'
+assert by_thread(own) == {}, ask.line
+open('enter', 'w').close()
+until(lambda: len(by_thread(own)) == 3 and len(by_thread(all)) == 6)
+first = by_thread(own)
+assert sorted(first) == ['t1', 't2', 't3'] and sorted(by_thread(all)) == ['others', 't0', 't1', 't2', 't3', 't4'], ask.line
+until(lambda: by_thread(own)['t1'] > first['t1'] + 200 and by_thread(all)['t4'] > 200)
+open('halt', 'w').close()
+until(lambda: len(glob.glob('blocks-*')) == 4 and '' not in [open(f).read() for f in glob.glob('blocks-*')])
+entered, halted = zip(*[map(int, open('blocks-%d' % i).read().split()) for i in (1, 2, 3, 4)])
+# until the last execution has come, and what was asked at that
+def settled(): return by_thread(all)['t1'] >= halted[0] - entered[0] and by_thread(all)['t2'] >= halted[1] - entered[1] and by_thread(own) == (time.sleep(0.7), by_thread(own))[1]
+until(settled)
+those, them, whole = by_thread(own), by_thread(all), values(alone)[0]
+print(those, them, whole, values(named), entered, halted, open('out/foo.txt').read())
+# who waits for the end looks for it ten times a second
+for i in (0, 1):
+    assert halted[i] - entered[i] <= those['t%d' % (i + 1)] <= halted[i] + 60, i
+assert 1 <= those['t3'] < halted[2] - entered[2] - 100 and those['t3'] < them['t3'] <= halted[2] + 60
+assert 't4' not in those and 200 < them['t4'] <= halted[3] + 60
+assert abs(whole - sum(them.values())) <= 0.1 * whole + 20, whole
+assert [abs(v - them[t]) <= 50 for v, t in zip(values(named), ('t4', 't3'))] == [True, True], ask.line
+file = [ET.fromstring(line) for line in open('out/foo.txt')]
+got = [float(m.get('value')) for m in file if m.get('value')]
+assert got == sorted(got) and len(got) >= 1 and {m.get('threadId').rsplit('/', 1)[1] for m in file if m.get('value')} <= {'t1', 't2'}
+assert abs(values(most)[0] - max(them['t1'], them['t2'])) <= 50, ask.line
+# it begins where it is forgotten, also what is taken now and then
+every = probe('<metric name=\"BLOCKED_COUNT\"/><measuring interval=\"100\"/><thread id=\"%s/t1\"/>' % process)
+until(lambda: values(every))
+assert ctrl('RESET', every).tag == 'measurement'
+until(lambda: values(every))
+assert values(every)[0] < 100, ask.line
+e = define(blocked + '<metric name=\"CALLS\"/>')
+assert e.tag == 'errors' and 'a request of its own' in e[0].text
+e = define(blocked + '<measuring interval=\"100\"/>')
+assert e.tag == 'errors' and 'leave one of them out' in e[0].text
+open('end', 'w').close()
+" --deliver "$tap_dir/out"
+}
+
 # Somebody listens from the beginning; later; and not for a while.
 sockets_are_destinations() {
 	mir plain "
@@ -252,6 +370,34 @@ link = probe(calls % (here, 'link'))
 until(lambda: 'out/link: Socket operation on non-socket' in lines())
 ctrl('REMOVE', link)
 " --deliver "$tap_dir/out"
+}
+
+# A tuple for each value, which is what anybody reads of the run's elements, and what views have.
+elements_are_destinations() {
+	mir plain "
+calls = '<codeRegion from=\"MPI_Bcast\"/><metric name=\"CALLS\"/><metric name=\"WC_TIME\"/><measuring delivery=\"100\" destination=\"element:%s\">%s</measuring>%s'
+first = ask('<snapshotreq/>').find('.//process').get('id')
+p = probe(calls % ('bcasts', '<aggregate function=\"SUM\"/><aggregate function=\"MAXIMUM\"/>', ''))
+q = probe(calls % ('each', '', '<process id=\"%s\"/>' % first))
+def read(name): return [json.loads(l)['fields'] for l in subprocess.run(['evspace', 'element', 'read', name, '--run', 'plain', '--json'], stdout=subprocess.PIPE).stdout.splitlines()]
+until(lambda: len(read('bcasts')) >= 40 and len(read('each')) >= 20)
+got = read('bcasts')
+print(got[-4:], read('each')[-2:])
+counts = [v['value'] for v in got if (v['metric'], v['function']) == ('CALLS', 'SUM')]
+assert counts == sorted(counts) and counts[-1] > 6 and all(v['probe'] == p for v in got)
+known = values(p)[0]
+until(lambda: [v['value'] for v in read('bcasts') if (v['metric'], v['function']) == ('CALLS', 'SUM')][-1] >= known)
+assert {(v['metric'], v['function']) for v in got} == {(m, f) for m in ('CALLS', 'WC_TIME') for f in ('SUM', 'MAXIMUM')}
+assert all((v['entity'] or '').startswith('/local/') == (v['function'] == 'MAXIMUM') for v in got)
+assert all(v['entity'] == first and not v['function'] for v in read('each'))
+e = define(calls % ('a/b', '', ''))
+assert e.tag == 'errors' and 'element:a/b: ' in e[0].text, ET.tostring(e)
+e = define('<event/><measuring destination=\"element:bcasts\"/>')
+assert e.tag == 'errors' and 'elements take values' in e[0].text
+ctrl('REMOVE', p, q)
+e = define('<metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"element:bcasts\"/>')
+assert e.tag == 'probe', ET.tostring(e)
+" && echo '<instrreq><metric name="CALLS"/><measuring delivery="1" destination="element:x"/></instrreq>' | evspace mir - | grep -q 'says --run NAME'
 }
 
 # It takes nothing: all others go on, a part of it waits, the rest is counted.
@@ -345,7 +491,10 @@ tap_case "from one region to another, in the order of times" from_one_to_another
 tap_case "events are a stream of their own" events_are_a_stream
 tap_case "what has come in a duration is measured, once and again" durations_are_measured
 tap_case "page faults and context switches are counted; hardware counters are refused" counts_are_the_kernels
+tap_case "critical sections of threads: MAXIMUM to a file every second, ? and *" critical_sections_are_measured
+touch enter halt end && bed_until bed_gone "$(bed_pid critical)"
 tap_case "sockets are destinations; those that are gone get what has waited" sockets_are_destinations
+tap_case "elements of the run are destinations: a tuple for each value" elements_are_destinations
 tap_case "a destination that takes nothing holds up nobody, and is counted" slow_ones_hold_up_nobody
 tap_case "the host that is stated gets documents by POST, with certificates" hosts_are_posted_to
 tap_case "no other host is posted to" nobody_is_posted_to_unless_stated

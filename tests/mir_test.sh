@@ -19,6 +19,7 @@ mir() {
 
 	shift
 	timeout 60 evspace mir - "$@" >answers 2>err || got=$?
+	cat answers >>all-answers
 	[ "$got" -eq "$code" ] && [ ! -s err ] || { echo "exit code $got, not $code"; cat err answers; return 1; }
 	answers_are_valid answers
 }
@@ -41,9 +42,13 @@ count() {
 
 schema_is_one() {
 	/usr/bin/python3 - "$schema" <<-'EOF'
-		import sys, xmlschema
+		import sys, xml.etree.ElementTree as ET, xmlschema
 		schema = xmlschema.XMLSchema(sys.argv[1])
 		assert schema.is_valid('<probe id="p1"/>') and not schema.is_valid('<probe/>')
+		answers = [line for line in open("all-answers") if not line.isspace()]
+		assert all(line.startswith('<') for line in answers), [line for line in answers if line[0] != '<']
+		for line in answers: schema.validate(ET.fromstring(line))
+		assert len(answers) >= 100, len(answers)
 	EOF
 }
 
@@ -220,6 +225,7 @@ value() {
 
 asks_end() {
 	exec 3>&-
+	cat asked >>all-answers
 	bed_until bed_gone "$(bed_pid asks)" && [ ! -s asks.err ] || { cat asks.err; return 1; }
 }
 
@@ -425,6 +431,23 @@ threads_are_counted() {
 		asks_end || { echo "$answer"; return 1; }
 }
 
+# Its examples of control requests and of SIR, corrected to be well formed: p3 becomes the time that a communicator has sent in 4 s.
+examples_are_answered() {
+	local began
+
+	asks --lenient --run wind && for id in 1 2 3; do instr "<codeRegion from='p2p'/><metric name='CALLS'/>$sum" || return; done
+	ask '<ctrlreq> <probe id="p2"/><action type="VALUE"/> </ctrlreq>' '^<measurement value="[0-9]+"/>$' && began=$(date +%s%N) &&
+		ask "<ctrlreq> <probe id=\"p3\"/> <action type=\"RESET\"/> <metric name=\"NET_SEND\"/> <!-- NET_SEND means time spent sending messages -->
+			<measuring interval=\"4000\"><aggregate/></measuring> <communicator id=\"$world\"/> </ctrlreq>" '^<measurement/>$' &&
+		value p3 && [ "$answer" = '<measurement/>' ] && id=p3 && bed_until grows && [ $(($(date +%s%N) - began)) -ge 3900000000 ] &&
+		lies "$(number)" 0 $((4 * ($(date +%s%N) - began))) && before=$(number) && value p3 && [ "$(number)" = "$before" ] &&
+		ask '<ctrlreq> <probe id="p1"/> <probe id="p2"/> <action type="REMOVE"/> </ctrlreq>' '^<measurement/>$' &&
+		ask '<ctrlreq><probe id="p2"/><action type="VALUE"/></ctrlreq>' 'no probe .quot;p2' &&
+		ask '<sirreq> <resource in="http://www.fictive.com/mmul.c" out="file:///home/clovis/mmul.c"/>
+			<resource in="ftp://anonymous@fictive.com/prototypes.h"/> </sirreq>' 'http://www.fictive.com/mmul.c is not .*ftp://.* is not read|says --write' &&
+		asks_end || { echo "$answer"; return 1; }
+}
+
 # ran FILE FIELD: what the kernel's FILE of all threads of the program says, summed: field FIELD, or the one behind that word.
 ran() {
 	local pid
@@ -512,7 +535,7 @@ destinations_are_below_a_folder() {
 wrong_probes_are_refused() {
 	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'GC_COUNT: .*--catalogue' 'add a codeRegion' \
 		'no region &quot;c1&quot;' 'no region &quot;c2&quot;' 'take it from a snapshot' 'events and metrics are no one probe' 'no metric; write one' \
-		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'CPU_TIME has no region' 'HEAP_MEM_USAGE is not that of a thread' 'CPU_TIME is not that of a communicator'
+		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'THREAD_COUNT has no region' 'CPU_TIME is not that from one region to another' 'HEAP_MEM_USAGE is not that of a thread' 'CPU_TIME is not that of a communicator'
 		<instrreq><metric name="FOO"/></instrreq>
 		<instrreq><metric name="GC_COUNT"/></instrreq>
 		<instrreq><metric name="WC_TIME"/></instrreq>
@@ -524,7 +547,8 @@ wrong_probes_are_refused() {
 		<ctrlreq action="VALUE"><probe id="p9"/></ctrlreq>
 		<instrreq><metric name="CALLS"/><measuring interval="99999999999999999999"/></instrreq>
 		<instrreq><codeRegion from="p2p"/><metric name="CALLS"/><thread id="*"/></instrreq>
-		<instrreq><codeRegion from="p2p"/><metric name="CPU_TIME"/></instrreq>
+		<instrreq><codeRegion from="p2p"/><metric name="THREAD_COUNT"/></instrreq>
+		<instrreq><codeRegion from="p2p" to="MPI_Barrier"/><metric name="CPU_TIME"/></instrreq>
 		<instrreq><metric name="HEAP_MEM_USAGE"/><thread id="?"/></instrreq>
 		<instrreq><metric name="CPU_TIME"/><communicator id="?"/></instrreq>
 	EOF
@@ -582,6 +606,7 @@ tap_case "wrong usage is said" wrong_usage_is_said
 wind_begins || exit 99
 tap_case "probes wait for a flush, are switched, reset, changed and removed" probes_are_controlled
 tap_case "the report's example: threads of the processes of a communicator" threads_are_counted
+tap_case "the report's other examples are answered" examples_are_answered
 tap_case "processor time is what the kernel has counted" time_is_the_kernels
 tap_case "waits and memory are what the kernel has counted" waits_and_memory_are_the_kernels
 tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
@@ -592,8 +617,8 @@ tap_case "a budget is kept by probes, too" budget_is_kept
 tap_case "what cannot be measured is refused" wrong_probes_are_refused
 tap_case "the catalogue says what is measured" tap_says 0 '^NET_SEND  *ms .*cost: ' evspace mir --catalogue
 if /usr/bin/python3 -c 'import xmlschema' 2>/dev/null; then
-	tap_case "another validator takes the schema" schema_is_one
+	tap_case "another validator takes the schema, and all answers" schema_is_one
 else
-	tap_skip "another validator takes the schema" "needs python3-xmlschema"
+	tap_skip "another validator takes the schema, and all answers" "needs python3-xmlschema"
 fi
 tap_done

@@ -22,7 +22,8 @@ struct destination {
 	char *uri;
 	const char *path; /* in it: below the folder, or of the host */
 	bool socket;
-	int fd; /* of a file, or connected socket; -1: none */
+	struct evspace_element *element; /* NULL: it takes documents */
+	int fd;				 /* of a file, or connected socket; -1: none */
 	STAILQ_HEAD(, destination_text) texts;
 	size_t waiting; /* their bytes */
 	size_t sent;	/* bytes of the first one that are sent */
@@ -37,6 +38,10 @@ void destination_next(struct destination *destination, bool dropped);
 
 /** It takes nothing for now: say why, once, and try again in a while. */
 void destination_rest(struct destination *destination, const char *why);
+
+/** Open the element that it is, or complain. */
+bool destination_element_find(struct destination *destination, const struct mir_place *place,
+			      struct mir_request *request);
 
 /** POST the first one, if none is under way. */
 void destination_post(struct destination *destination);

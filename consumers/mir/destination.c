@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "node-agent/pastset/evspace-element.h"
 #include "pathmap/base/memory.h"
 #include "tree/link/address.h"
 
@@ -275,6 +276,8 @@ static bool destination_find(struct destination *d, const struct mir_place *plac
 {
 	if (strncmp(d->uri, "https://", strlen("https://")) == 0)
 		return host_find(d, place, r);
+	if (destination_is_element(d->uri))
+		return destination_element_find(d, place, r);
 	if (!d->all->folder) {
 		request_complain(r, place,
 				 "no destinations; who started evspace mir says --deliver DIR, or "
@@ -328,6 +331,7 @@ void destination_leave(struct destination *d)
 		event_free(d->writable);
 	if (d->fd >= 0)
 		close(d->fd);
+	evspace_element_close(d->element);
 	LIST_REMOVE(d, link);
 	free(d->uri);
 	free(d);

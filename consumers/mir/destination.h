@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where values and events go by themselves: files and sockets below a folder, and a host that is
- * stated. Whoever is slow there, or gone, holds up nobody: some of it waits, the rest is dropped
- * and counted. */
+/* Where values and events go by themselves: files and sockets below a folder, a host that is
+ * stated, and elements of the run. Whoever is slow there, or gone, holds up nobody: some of it
+ * waits, the rest is dropped and counted. */
 #ifndef EVSPACE_DESTINATION_H
 #define EVSPACE_DESTINATION_H
 
@@ -17,6 +17,7 @@
 #define DESTINATION_WAITING ((size_t)1 << 20)
 
 struct event_base;
+struct mir_tuple;
 
 /** One that is open. */
 struct destination;
@@ -25,6 +26,7 @@ struct destination;
 struct destinations {
 	LIST_HEAD(, destination) list;
 	struct event_base *base;
+	const char *run;    /* that elements are made in; NULL: none */
 	const char *folder; /* that files and sockets are below; NULL: none */
 	/* a host that documents are posted to: */
 	char *host;	     /* as destinations name it, "HOST:PORT"; NULL: none */
@@ -50,6 +52,15 @@ void destination_leave(struct destination *destination);
 
 /** Send a document, or @count lines. What there is no room for is dropped. */
 void destination_say(struct destination *destination, const char *text, size_t n, unsigned count);
+
+/** Is it an element? These take no events. */
+bool destination_is_element(const char *uri);
+
+/** Does it take values, instead of documents? */
+bool destination_takes_values(const struct destination *destination);
+
+/** Add a value to an element, whose oldest is overwritten. */
+void destination_value(struct destination *destination, const struct mir_tuple *tuple);
 
 /** Does something wait for one that takes what comes? */
 bool destinations_wait(const struct destinations *all);

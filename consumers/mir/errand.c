@@ -275,7 +275,7 @@ static struct sources_need errand_need(const struct errand *e, struct probes *pr
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct probe *p = probe_find(probes, r->probes[i].text);
 
-		if (!p || !probe_value_is_taken(p))
+		if (!p || !p->active || (!probe_value_is_taken(p) && r->action != MIR_RESET))
 			continue;
 		need.snapshot |= r->action == MIR_VALUE && probe_needs_snapshot(p);
 		/* also where it begins again, and ends */

@@ -12,8 +12,8 @@
 
 /** A value and whose it is. */
 struct mir_tuple {
-	const char *probe;
-	const char *id[MIR_LEVELS];    /* NULL: none */
+	const char *probe, *metric, *function; /* the last: NULL if it is no aggregate */
+	const char *id[MIR_LEVELS];	       /* NULL: none */
 	bool as_requested[MIR_LEVELS]; /* the request has this id itself: the document need not say
 					  it */
 	bool known;		       /* there is a value */

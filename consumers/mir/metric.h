@@ -38,7 +38,7 @@ struct metric {
 	const char *name, *unit;
 	enum metric_what what;
 	struct metric_part parts[METRIC_PARTS];
-	unsigned n_parts;
+	unsigned n_parts;  /* that it is made of: none of what the kernel says */
 	bool regions;	   /* a region has to be said */
 	const char *about; /* what it is and of what it is made; or why it is not */
 	const char *cost;

@@ -482,6 +482,7 @@ int mir_main(int argc, char **argv)
 	TAILQ_INIT(&mir.probes.list);
 	mir.probes.snapshots.options = &mir.common.look;
 	mir.probes.destinations.folder = mir.deliver;
+	mir.probes.destinations.run = mir.common.look.run;
 	mir.probes.write = mir.write;
 	mir.probes.flags = mir.flags;
 	base_make(&mir);

@@ -95,6 +95,7 @@ bool probe_chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
 	if (d->n_entities == 0) {
 		for (unsigned k = 0; k < MIR_LEVELS; k++)
 			chain->id[k] = "?";
+		chain->some = true;
 		return true;
 	}
 	if (d->entities[i].nests)
@@ -104,6 +105,7 @@ bool probe_chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
 
 		chain->id[e->level] = e->id.text;
 		chain->all |= strcmp(e->id.text, "*") == 0;
+		chain->some |= strcmp(e->id.text, "?") == 0;
 	}
 	return true;
 }
@@ -111,6 +113,41 @@ bool probe_chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
 size_t probe_chains(const struct probe *p)
 {
 	return p->defined->n_entities > 0 ? p->defined->n_entities : 1;
+}
+
+/* How many parts of names the smallest is that "?" is for. */
+static unsigned depth_of_some(const struct probe *p)
+{
+	static const unsigned parts[MIR_LEVELS] = {
+		[MIR_SITE] = 1, [MIR_NODE] = 2, [MIR_PROCESS] = 3, [MIR_THREAD] = 4};
+	struct probe_chain chain;
+	unsigned depth = 0;
+
+	for (size_t i = 0; i < probe_chains(p); i++) {
+		if (!probe_chain_of(p, i, &chain) || !chain.some)
+			continue;
+		for (unsigned k = 0; k < MIR_LEVELS; k++)
+			depth = chain.id[k] && parts[k] > depth ? parts[k] : depth;
+	}
+	return depth;
+}
+
+/* Are the first @depth parts of the names the same, as far as both have them? */
+static bool is_alike(const char *a, const char *b, unsigned depth)
+{
+	for (; *a && *b && *a == *b; a++, b++)
+		if (*a == '/' && depth-- == 0)
+			return true;
+	return (!*a || *a == '/') && (!*b || *b == '/');
+}
+
+void probe_cells_run(const struct probe *probe, struct probe_series *series, const char *thread)
+{
+	unsigned depth = depth_of_some(probe);
+
+	for (struct probe_cell *c = series->cells; c; c = c->hh.next)
+		if (is_alike(c->name, thread, depth))
+			c->ran = c->has_run = true;
 }
 
 bool probe_concerns(const struct probe *probe, uint32_t comm, const char *thread)

@@ -8,13 +8,18 @@
 /** The cell of that name, "/cluster/node/rank3/t0". */
 struct probe_cell *probe_cell_of(struct probe_series *series, uint32_t comm, const char *name);
 
+/** This thread has executed the region of the probe: what is taken at that is taken of it, and of
+ * all that it is in. */
+void probe_cells_run(const struct probe *probe, struct probe_series *series, const char *thread);
+
 /** Something has come. */
 void probe_is_fresh(struct probe *probe);
 
 /** An entity with all that it is nested in, from the largest on; NULL: not said. */
 struct probe_chain {
 	const char *id[MIR_LEVELS];
-	bool all; /* one of them is "*" */
+	bool all;  /* one of them is "*" */
+	bool some; /* one of them is "?" */
 };
 
 /** How many chains a request may have at most. */

@@ -85,11 +85,19 @@ bool probe_value_is_taken(const struct probe *probe)
 	return probe->active && !probe_is_sampled(probe);
 }
 
+bool probe_is_triggered(const struct probe *probe)
+{
+	const struct mir_request *d = probe->defined;
+	const struct metric *m = d->n_metrics > 0 ? metric_find(d->metrics[0].text) : NULL;
+
+	return d->from.text && m && metric_is_used(m);
+}
+
 bool probe_is_sampled(const struct probe *probe)
 {
 	const struct mir_measuring *m = &probe->defined->measuring;
 
-	return m->interval > 0 || m->duration > 0;
+	return m->interval > 0 || m->duration > 0 || probe_is_triggered(probe);
 }
 
 bool probe_is_of_program(const struct probe *probe)
@@ -174,6 +182,12 @@ static void regions_check(struct probe *p, struct mir_request *r)
 	regions_settle(p);
 }
 
+/* Is it said when its values are taken? */
+static bool probe_is_timed(const struct probe *p)
+{
+	return p->defined->measuring.interval > 0 || p->defined->measuring.duration > 0;
+}
+
 static void metrics_check(const struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;
@@ -195,14 +209,26 @@ static void metrics_check(const struct probe *p, struct mir_request *r)
 		else if (m->regions && !d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s is that of a region; add a codeRegion", m->name);
-		else if ((p->n_regions == 2 || probe_is_of_program(p)) && m->parts[0].ops)
+		else if (p->n_regions == 2 ? m->parts[0].ops || metric_is_used(m)
+					   : probe_is_of_program(p) && m->parts[0].ops)
 			request_complain(r, &d->metrics[i].place,
 					 "%s is not that %s; WC_TIME and CALLS are", m->name,
 					 p->n_regions == 2 ? "from one region to another"
 							   : "of a region of the program");
-		else if ((m->what == METRIC_THREADS || metric_is_used(m)) && d->from.text)
+		else if (m->what == METRIC_THREADS && d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s has no region; leave the codeRegion out", m->name);
+		else if (d->from.text && metric_is_used(m) != probe_is_triggered(p))
+			request_complain(r, &d->metrics[i].place,
+					 "what the kernel says is taken when the region has been "
+					 "executed, all else is of its executions; ask for %s in a "
+					 "request of its own",
+					 m->name);
+		else if (metric_is_used(m) && d->from.text && probe_is_timed(p))
+			request_complain(r, &d->metrics[i].place,
+					 "%s is taken whenever the region has been executed, or "
+					 "with an interval or duration; leave one of them out",
+					 m->name);
 	}
 }
 
@@ -292,6 +318,9 @@ void probe_check(struct probe *probe, struct mir_request *request)
 		request_complain(request, &d->place,
 				 "events are a stream of their own; add a measuring with a "
 				 "destination");
+	if (d->events && m->destination && destination_is_element(m->destination))
+		request_complain(request, &m->place,
+				 "elements take values; have events sent to a file or socket");
 	if (m->interval > 0 && m->duration > m->interval)
 		request_complain(request, &m->place,
 				 "each measurement takes %llu ms, and the next one is due after "

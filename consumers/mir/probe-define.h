@@ -15,6 +15,9 @@ bool probe_value_is_taken(const struct probe *probe);
 /** Is its value taken now and then, and not what it has come to when somebody asks? */
 bool probe_is_sampled(const struct probe *probe);
 
+/** Is it of what the kernel says, taken whenever its region has been executed? */
+bool probe_is_triggered(const struct probe *probe);
+
 /** Are its regions some of evspace.h, or functions? */
 bool probe_is_of_program(const struct probe *probe);
 

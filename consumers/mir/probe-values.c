@@ -25,6 +25,7 @@ struct probe_group {
 	struct probe_stat stat;
 	double last, sampled;
 	int64_t last_ns;
+	bool ran;
 };
 
 struct probe_groups {
@@ -54,6 +55,7 @@ static void group_merge(struct probe_group *g, const struct probe_group *more)
 {
 	probe_stat_merge(&g->stat, &more->stat);
 	g->sampled += more->sampled;
+	g->ran |= more->ran;
 	if (more->last_ns > g->last_ns) {
 		g->last = more->last;
 		g->last_ns = more->last_ns;
@@ -111,17 +113,18 @@ static void groups_share(struct probe_groups *groups)
 static struct probe_groups groups_make(const struct probe *p, const struct probe_series *s,
 				       const struct probe_chain *chain)
 {
-	bool wild = false;
+	bool wild = false, those = chain->some && probe_is_triggered(p);
 	struct probe_groups groups = {NULL, 0};
 	char *id[MIR_LEVELS];
 
 	for (const struct probe_cell *c = s->cells; c; c = c->hh.next) {
 		const struct probe_group of_cell = {.stat = c->stat,
 						    .last = c->last,
-						    .sampled = c->sampled,
-						    .last_ns = c->last_ns};
+						    .sampled = those ? c->own : c->sampled,
+						    .last_ns = c->last_ns,
+						    .ran = c->ran};
 
-		if (probe_cell_ids(c, chain, s->metric, id))
+		if (probe_cell_ids(c, chain, s->metric, id) && (!those || c->has_run))
 			group_merge(group_new(&groups, id), &of_cell);
 		else
 			probe_ids_free(id);
@@ -188,6 +191,8 @@ static void chain_sample(const struct probe *p, struct probe_series *s,
 	for (size_t g = 0; g < groups.n; g++) {
 		struct probe_stat one = probe_stat_of(group_value(p, &groups.items[g]));
 
+		if (chain->some && probe_is_triggered(p) && !groups.items[g].ran)
+			continue;
 		probe_sum_add(&s->samples, &one, (const char *const *)groups.items[g].id);
 	}
 	groups_fini(&groups);
@@ -204,27 +209,31 @@ void probe_sample_begin(struct probe *probe, const struct sources *sources)
 
 void probe_sample(struct probe *probe, const struct sources *sources)
 {
+	bool samples = !probe_is_of_executions(probe) && probe->defined->measuring.n_functions > 0;
 	struct probe_chain chain;
 
 	for (size_t i = 0; i < probe->n_series; i++) {
 		struct probe_series *s = &probe->series[i];
 
 		sources_know(sources, s);
-		for (struct probe_cell *c = s->cells; c; c = c->hh.next)
+		for (struct probe_cell *c = s->cells; c; c = c->hh.next) {
 			c->sampled = c->stat.sum - c->before;
-		if (probe_is_of_executions(probe) || probe->defined->measuring.n_functions == 0)
-			continue;
-		for (size_t k = 0; k < probe_chains(probe); k++)
+			c->own = c->ran ? c->sampled : c->own;
+		}
+		for (size_t k = 0; k < probe_chains(probe) && samples; k++)
 			if (probe_chain_of(probe, k, &chain))
 				chain_sample(probe, s, &chain);
+		for (struct probe_cell *c = s->cells; c; c = c->hh.next)
+			c->ran = false;
 	}
 	probe->measured = true;
 }
 
-static struct mir_tuple *tuple_add(struct probe_values *v, const struct probe *p)
+static struct mir_tuple *tuple_add(struct probe_values *v, const struct probe *p,
+				   const struct probe_series *s)
 {
 	v->tuples = memory_room(v->tuples, v->n, sizeof(*v->tuples));
-	v->tuples[v->n] = (struct mir_tuple){.probe = p->id};
+	v->tuples[v->n] = (struct mir_tuple){.probe = p->id, .metric = s->metric->name};
 	return &v->tuples[v->n++];
 }
 
@@ -255,13 +264,13 @@ static struct probe_groups groups_join(const struct probe_groups *of, size_t n)
 }
 
 /* What a metric says of a combination. */
-static void group_tuple(struct probe_values *v, const struct probe *p,
+static void group_tuple(struct probe_values *v, const struct probe *p, const struct probe_series *s,
 			const struct probe_chain *chain, const struct probe_group *of,
 			const struct probe_groups *in)
 {
 	const struct probe_group *g =
 		in->n > 0 ? bsearch(of, in->items, in->n, sizeof(*of), groups_compare) : NULL;
-	struct mir_tuple *t = tuple_add(v, p);
+	struct mir_tuple *t = tuple_add(v, p, s);
 	bool executions = probe_is_of_executions(p);
 
 	for (unsigned k = 0; k < MIR_LEVELS; k++) {
@@ -283,7 +292,7 @@ static void chain_add(struct probe_values *v, const struct probe *p,
 	all = groups_join(of, p->n_series);
 	for (size_t g = 0; g < all.n; g++)
 		for (size_t i = 0; i < p->n_series; i++)
-			group_tuple(v, p, chain, &all.items[g], &of[i]);
+			group_tuple(v, p, &p->series[i], chain, &all.items[g], &of[i]);
 	for (size_t i = 0; i < p->n_series; i++)
 		groups_fini(&of[i]);
 	groups_fini(&all);
@@ -319,9 +328,10 @@ static void aggregates_add(struct probe_values *v, const struct probe *p,
 
 	for (size_t i = 0; i < m->n_functions; i++) {
 		enum mir_function f = m->functions[i];
-		struct mir_tuple *t = tuple_add(v, p);
+		struct mir_tuple *t = tuple_add(v, p, s);
 		char *const *ids = f == MIR_MAXIMUM ? sum.most : sum.least;
 
+		t->function = request_functions[f];
 		t->known = sum.stat.count > 0;
 		t->value = probe_stat_figure(&sum.stat, f);
 		for (unsigned k = 0; k < MIR_LEVELS; k++)
@@ -351,6 +361,14 @@ static void probe_add(struct probe_values *values, struct probe *probe,
 	for (size_t i = 0; i < probe_chains(probe); i++)
 		if (probe_chain_of(probe, i, &chain))
 			chain_add(values, probe, &chain);
+}
+
+static void values_fini(struct probe_values *values)
+{
+	for (size_t i = 0; i < values->n_texts; i++)
+		free(values->texts[i]);
+	free(values->texts);
+	free(values->tuples);
 }
 
 /* What the kernel says of is not all there. */
@@ -390,8 +408,15 @@ void probe_values_write(struct probe *const *some, size_t n, const struct source
 	if (used)
 		gaps_write(sources->usages, out);
 	fputc('\n', out);
-	for (size_t i = 0; i < values.n_texts; i++)
-		free(values.texts[i]);
-	free(values.texts);
-	free(values.tuples);
+	values_fini(&values);
+}
+
+void probe_values_say(struct probe *probe, const struct sources *sources)
+{
+	struct probe_values values = {.tuples = NULL};
+
+	probe_add(&values, probe, sources);
+	for (size_t i = 0; i < values.n; i++)
+		destination_value(probe->destination, &values.tuples[i]);
+	values_fini(&values);
 }

@@ -21,4 +21,7 @@ void probe_sample(struct probe *probe, const struct sources *sources);
 void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out);
 
+/** Say those of one to its destination, which takes values. */
+void probe_values_say(struct probe *probe, const struct sources *sources);
+
 #endif

@@ -121,6 +121,20 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 	free(name);
 }
 
+/* What the kernel says is taken then: agents are asked, and the next time when they have said. */
+static void region_ran(struct probe *p, struct probe_series *s, const struct evspace_total *total,
+		       const struct evspace_event *event)
+{
+	const char *name = total ? total->name : event->name;
+	const char *end = total ? NULL : strrchr(name, '/');
+	char *thread = memory_copy_bytes(name, end ? (size_t)(end - name) : strlen(name));
+
+	probe_cells_run(p, s, thread);
+	if (p->sample_ns == 0)
+		p->sample_ns = clock_mono_ns();
+	free(thread);
+}
+
 /* The event itself, as a line. */
 static void trace_take(struct probe *p, const struct probe_view *v,
 		       const struct evspace_event *event)
@@ -180,7 +194,9 @@ static void record_take(struct probe_view *v, const struct evspace_total *total,
 			    !is_meant(p, part, name, op) || !is_of_region(p, v, event) ||
 			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
 				continue;
-			if (total)
+			if (probe_is_triggered(p))
+				region_ran(p, s, total, event);
+			else if (total)
 				total_add(s, total);
 			else
 				event_add(s, event);

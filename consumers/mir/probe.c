@@ -160,7 +160,7 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
 	for (size_t i = 0; i < probe->n_series * METRIC_PARTS; i++) {
 		const struct metric *m = probe->series[i / METRIC_PARTS].metric;
 
-		if (i % METRIC_PARTS >= m->n_parts)
+		if (i % METRIC_PARTS >= (probe_is_triggered(probe) ? 1 : m->n_parts))
 			continue;
 		definition_write(define, sizeof(define), probe, m, &m->parts[i % METRIC_PARTS]);
 		*view_at(probe, i) = probe_view_join(probes, define);

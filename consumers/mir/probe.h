@@ -29,6 +29,8 @@ struct probe_cell {
 	uint32_t comm;
 	struct probe_stat stat; /* of all executions since the probe began */
 	double sampled;		/* the sum, when the probe took it last */
+	double own;		/* and when it did so because this has executed the region */
+	bool ran, has_run;	/* it has since then; or ever */
 	double before;		/* the sum, when a measurement with a duration began */
 	double base;		/* of what the kernel says: where the sum began */
 	double last;		/* of the one that ended last */

@@ -34,8 +34,16 @@ static void document_write(struct probe *p, const struct sources *sources, FILE 
 static void values_deliver(struct probe *p, const struct sources *sources)
 {
 	char *text = NULL;
+	FILE *document;
 	size_t n;
-	FILE *document = open_memstream(&text, &n);
+
+	p->fresh_ns = 0;
+	if (p->destination && destination_takes_values(p->destination)) {
+		if (!sources_trouble(sources))
+			probe_values_say(p, sources);
+		return;
+	}
+	document = open_memstream(&text, &n);
 
 	if (!document)
 		abort();
@@ -47,7 +55,6 @@ static void values_deliver(struct probe *p, const struct sources *sources)
 	else
 		p->owner->deliver(p->owner, text, n);
 	free(text);
-	p->fresh_ns = 0;
 }
 
 static void due_later(uint64_t *due_ns, uint64_t now, uint64_t ms)

@@ -2,6 +2,7 @@
 /* Sets a process and its threads up for collecting; everything here is off the path. */
 #include "node-agent/collect/core/collect.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <string.h>
@@ -13,6 +14,9 @@
 
 /** glibc keeps keys below this in the thread descriptor: setting one allocates nothing. */
 #define INLINE_KEYS 32
+
+/** No thread descriptor has its number behind this. */
+#define TID_AT_MOST 4096u
 
 /* Nothing is collected: neither before the segment is there nor in forked children. */
 static const _Atomic uint8_t all_off[SEGMENT_CLASSES_MAX] = {
@@ -105,6 +109,31 @@ static struct segment_thread *entry_reuse(struct collect_space *space)
 	return NULL;
 }
 
+/* Where glibc keeps the kernel's number of a thread, behind its pthread_self(), as it tells
+ * debuggers that (nptl_db); 0: not known. It is looked up, and tried, by the first thread. */
+static uint32_t tid_at;
+
+/* The kernel's number of this thread, without a system call; 0: not known. */
+static uint32_t thread_tid(void)
+{
+	uint32_t tid = 0;
+
+	if (tid_at)
+		memcpy(&tid, (const char *)pthread_self() + tid_at, sizeof(tid));
+	return tid;
+}
+
+static void tid_find(void)
+{
+	const uint32_t *field = dlsym(RTLD_DEFAULT, "_thread_db_pthread_tid");
+
+	if (!field || field[0] != 32 || field[1] != 1 || field[2] > TID_AT_MOST)
+		return;
+	tid_at = field[2];
+	if (thread_tid() != (uint32_t)gettid())
+		tid_at = 0;
+}
+
 static void thread_attach(struct collect_thread *self, struct segment *s, uint32_t tid)
 {
 	uint32_t used = atomic_load_explicit(&s->header->threads, memory_order_relaxed);
@@ -118,6 +147,8 @@ static void thread_attach(struct collect_thread *self, struct segment *s, uint32
 	}
 	if (!entry)
 		entry = segment_thread_add(s, tid);
+	else
+		entry->tid = tid;
 	*self = (struct collect_thread){.segment = s, .place = self->place};
 	self->entry = entry ? entry : &no_entry;
 	self->index = entry ? (uint32_t)(entry - entry_at(s, 0)) : SEGMENT_NO_THREAD;
@@ -217,7 +248,7 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 		return COLLECT_NESTED;
 	}
 	if (self->segment != s)
-		thread_attach(self, s, 0);
+		thread_attach(self, s, thread_tid());
 	if (self->state == COLLECT_BARRED)
 		return COLLECT_PASS;
 	class = collect_class_ready(classes, channel);
@@ -254,7 +285,7 @@ bool collect_enter_quietly(struct collect_caller caller)
 	if (!s->header || is_nested(self, caller))
 		return false;
 	if (self->segment != s)
-		thread_attach(self, s, 0);
+		thread_attach(self, s, thread_tid());
 	if (self->state == COLLECT_BARRED)
 		return false;
 	self->site = caller.site;
@@ -353,7 +384,8 @@ int collect_start(const struct segment_plan *plan, struct error *e)
 		collect_space_split(space);
 	collect.clock = clock_kind();
 	modules_note_all(s);
-	thread_attach(self, s, (uint32_t)getpid());
+	tid_find();
+	thread_attach(self, s, (uint32_t)gettid());
 	/* now other threads may collect */
 	collect.segment = s;
 	/* from now on the path collects */
