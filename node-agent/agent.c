@@ -23,6 +23,7 @@
 #include "node-agent/source/source.h"
 #include "node-agent/control/survey.h"
 #include "node-agent/control/trials.h"
+#include "node-agent/control/hardware.h"
 #include "node-agent/control/shares.h"
 #include "node-agent/control/waits.h"
 #include "pathmap/plan/holding.h"
@@ -305,6 +306,7 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.monitor = a->monitor,
 		.active_map = a->active_map,
 		.shares = shares_new(a->base),
+		.hardware = hardware_new(a->base),
 		.map_changed = agent_map_changed,
 		.rests = agent_rests,
 		.arg = a,
@@ -382,6 +384,7 @@ void agent_free(struct agent *a)
 	trials_free(a->sessions.trials);
 	waits_free(a->sessions.waits);
 	shares_free(a->sessions.shares);
+	hardware_free(a->sessions.hardware);
 	monitor_free(a->monitor);
 	fetches_free(a->fetches);
 	reaper_free(a->reaper);

@@ -11,10 +11,24 @@ mkdir out
 
 # Each step has two MPI_Bcast of 4 bytes in one line and one in another one, then 10 ms in a region, and an MPI_Allreduce 20 ms later.
 cat >steps.c <<'EOT'
+#define _GNU_SOURCE
 #include <evspace.h>
 #include <mpi.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
+static void hop(void) /* to another processor, if there is one */
+{
+	cpu_set_t all, one;
+	sched_getaffinity(0, sizeof(all), &all);
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &all) && cpu != sched_getcpu()) {
+			CPU_ZERO(&one), CPU_SET(cpu, &one);
+			sched_setaffinity(0, sizeof(one), &one);
+			break;
+		}
+	sched_setaffinity(0, sizeof(all), &all);
+}
 static void touch(void) /* a page that is new */
 {
 	volatile char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -34,6 +48,7 @@ int main(int argc, char **argv)
 		evspace_region("assemble", EVSPACE_END);
 		usleep(20000);
 		touch();
+		hop();
 		stop = access("stop", F_OK) == 0;
 		MPI_Allreduce(MPI_IN_PLACE, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD); /* last */
 	}
@@ -208,8 +223,37 @@ ctrl('DEACTIVATE', ends, faults, switches)
 all = values(ends)[0], values(faults)[0], values(switches)[0]
 print(all)
 assert all[0] - 4 <= all[1] <= 3 * all[0] + 100 and all[2] >= 2 * (all[0] - 4), all
-e = define('<metric name=\"CYCLES\"/>')
-assert e.tag == 'errors' and 'hardware counters' in e[0].text and 'evspace mir --catalogue' in e[0].text
+"
+}
+
+# Those of processors, or why there are none; how often a process has moved, which it does in each step if it has where to.
+counters_are_the_kernels() {
+	mir plain "
+for name, least in (('CYCLES', 1e6), ('INSTRUCTIONS', 1e6), ('CACHE_MISSES', 1)):
+    e = define('<metric name=\"%s\"/><process id=\"*\"/>' % name)
+    if e.tag == 'errors':
+        assert 'cannot be measured: /local/' in e[0].text and ('this machine has no counter of it' in e[0].text or 'perf_event_paranoid' in e[0].text), e[0].text
+    else:
+        until(lambda: len(values(e.get('id'))) == 2 and min(values(e.get('id'))) > least)
+    print(name, e.tag)
+steps = probe('<codeRegion from=\"MPI_Allreduce\"/><metric name=\"CALLS\"/>' + sums, 'false')
+moves = probe('<metric name=\"MIGRATIONS\"/>' + sums + '<site id=\"/local\"/>', 'false')
+on = ctrl('ACTIVATE', moves, steps)
+if on.tag == 'errors':
+    assert 'perf_event_paranoid' in on[0].text, on[0].text
+else:
+    until(lambda: values(steps)[0] >= 40)
+    ctrl('DEACTIVATE', steps, moves)
+    print(values(steps), values(moves))
+    assert values(moves)[0] >= values(steps)[0] * 0.8 - 4 or os.cpu_count() == 1
+    assert values(moves)[0] == values(moves)[0]
+    # no counter is open a while after the last question
+    agent = int(open('$bed_dir/pids/agent').read())
+    def counters(): return sum('perf_event' in os.readlink(f) for f in __import__('glob').glob('/proc/%d/fd/*' % agent))
+    assert counters() > 0
+    until(lambda: counters() == 0, 60)
+e = define('<metric name=\"CYCLES\"/><thread id=\"*\"/>')
+assert e.tag == 'errors' and 'CYCLES is not that of a thread' in e[0].text
 "
 }
 
@@ -490,7 +534,8 @@ tap_case "that call sites are not recorded is said" missing_sites_are_said
 tap_case "from one region to another, in the order of times" from_one_to_another
 tap_case "events are a stream of their own" events_are_a_stream
 tap_case "what has come in a duration is measured, once and again" durations_are_measured
-tap_case "page faults and context switches are counted; hardware counters are refused" counts_are_the_kernels
+tap_case "page faults and context switches are counted" counts_are_the_kernels
+tap_case "counters of processors, or why there are none; moves between processors" counters_are_the_kernels
 tap_case "critical sections of threads: MAXIMUM to a file every second, ? and *" critical_sections_are_measured
 touch enter halt end && bed_until bed_gone "$(bed_pid critical)"
 tap_case "sockets are destinations; those that are gone get what has waited" sockets_are_destinations

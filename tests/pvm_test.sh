@@ -292,6 +292,52 @@ tap_case "events names tasks" eval \
 	[ "$(grep -c "/t[0-9a-f]*/t0/comm .* pvm_joingroup #0 on communicator" "$tap_dir/events")" -eq 3 ]'
 pvm_reset
 pvm_until bed_gone "$(bed_pid stuck)"
+# A task sends to itself in one line and receives in another one: what probes of these say is what it has done, by the places and by the ids of a SIR.
+call_sites_are_regions() {
+	local unit mir probe='<metric name="CALLS"/><metric name="WC_TIME"/><measuring><aggregate function="SUM"/></measuring></instrreq>'
+
+	cat >"$tap_dir/sites.c" <<-'EOF'
+		#include <pvm3.h>
+		int main(void)
+		{
+			int x = 1, me = pvm_mytid();
+
+			for (int i = 0; i < 70; i++) {
+				pvm_initsend(PvmDataDefault);
+				pvm_pkint(&x, 1, 1);
+				pvm_send(me, 5); /* out */
+				pvm_recv(me, 5); /* in */
+				if (i % 2) pvm_psend(me, 6, (char *)&x, 4, PVM_BYTE), pvm_recv(me, 6); /* both */
+			}
+			pvm_exit();
+			return 0;
+		}
+	EOF
+	gcc -g -O1 -o "$tap_dir/sites" "$tap_dir/sites.c" -lpvm3 && mkfifo "$tap_dir/asks" || return
+	echo "<sirreq><resource in='file://$tap_dir/sites'/></sirreq>" >"$tap_dir/asked"
+	unit=$(evspace mir "$tap_dir/asked" | sed -n 's,.*<unit id="\([0-9a-f]*\)" name="[^"]*/sites.c">.*,\1,p')
+	exec 4<>"$tap_dir/asks"
+	: >"$bed_dir/mir.out"
+	pvm_exec v1 evspace mir - --wait --run sites <"$tap_dir/asks" >"$bed_dir/mir.out" 2>"$bed_dir/mir.err" 4>&- &
+	mir=$!
+	{
+		cat "$tap_dir/asked"
+		echo "<instrreq activated='true' flush='true'><codeRegion from='call:sites.c:9'/>$probe"
+		echo "<instrreq activated='true' flush='true'><codeRegion from='$unit-10'/>$probe"
+		echo "<instrreq activated='true' flush='true'><codeRegion from='call:sites.c:11'/>$probe"
+	} >&4
+	bed_until pvm_answered 4 && plain evspace run --run sites --elements p2p=site -- "$tap_dir/sites" || { cat "$bed_dir/mir.out" "$bed_dir/mir.err"; return 1; }
+	for id in 1 2 3; do echo "<ctrlreq action='VALUE'><probe id='p$id'/></ctrlreq>"; done >&4
+	exec 4>&-
+	wait "$mir"
+	[ "$(sed -n 's/.*<measurement value="\([0-9]*\)"\/><measurement value="0\.[0-9]*[1-9].*\|.*<measurement value="\([0-9]*\)"\/><measurement value="[1-9][0-9.]*"\/>.*/\1\2/p' "$bed_dir/mir.out" | tr '\n' ' ')" = '70 70 70 ' ] ||
+		{ cat "$bed_dir/mir.out" "$bed_dir/mir.err"; return 1; }
+}
+
+pvm_answered() {
+	[ "$(wc -l <"$bed_dir/mir.out")" -ge "$1" ]
+}
+tap_case "evspace mir: call sites of PVM are regions" call_sites_are_regions
 bed_kill TERM agent >/dev/null
 
 # --- several agents ---

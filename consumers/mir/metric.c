@@ -20,8 +20,10 @@
 #define ACCOUNTS                                                                                 \
 	"when it is asked for, four files in /proc for each process and three for each thread, " \
 	"256 of a process at most"
-#define HARDWARE "agents do not read hardware counters; CPU_TIME has the time on processors"
-#define JAVA	 "of Java's virtual machine: EventSpace watches MPI and PVM"
+#define COUNTERS                                                                              \
+	"while active, a counter of the kernel for each of at most 64 threads of a process, " \
+	"which is set at each switch of threads; where the machine and the kernel allow it"
+#define JAVA "of Java's virtual machine: EventSpace watches MPI and PVM"
 
 static const struct metric metrics[] = {
 	{"WC_TIME", "ms", METRIC_DURATION, ALL, true,
@@ -150,6 +152,38 @@ static const struct metric metrics[] = {
 	 false,
 	 "resident memory of code, files and what is shared",
 	 ACCOUNTS},
+	{"CYCLES",
+	 "1",
+	 METRIC_CYCLES,
+	 {{NULL, false}},
+	 0,
+	 false,
+	 "cycles of processors in the code of processes, by perf_event_open(2)",
+	 COUNTERS},
+	{"INSTRUCTIONS",
+	 "1",
+	 METRIC_INSTRUCTIONS,
+	 {{NULL, false}},
+	 0,
+	 false,
+	 "instructions of that code",
+	 COUNTERS},
+	{"CACHE_MISSES",
+	 "1",
+	 METRIC_CACHE_MISSES,
+	 {{NULL, false}},
+	 0,
+	 false,
+	 "its misses of the last cache",
+	 COUNTERS},
+	{"MIGRATIONS",
+	 "1",
+	 METRIC_MIGRATIONS,
+	 {{NULL, false}},
+	 0,
+	 false,
+	 "how often threads have moved to another processor",
+	 COUNTERS},
 	{"NET_BLOCKED_SEND",
 	 "ms",
 	 METRIC_NONE,
@@ -158,9 +192,6 @@ static const struct metric metrics[] = {
 	 false,
 	 "when a call sends its first byte cannot be seen around it; NET_SEND has all of it",
 	 NULL},
-	{"CYCLES", "1", METRIC_NONE, {{"", false}}, 0, false, HARDWARE, NULL},
-	{"INSTRUCTIONS", "1", METRIC_NONE, {{"", false}}, 0, false, HARDWARE, NULL},
-	{"CACHE_MISSES", "1", METRIC_NONE, {{"", false}}, 0, false, HARDWARE, NULL},
 	{"LOADED_CL_TOTAL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
 	{"LOADED_CL_CURR", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
 	{"UNLOADED_CL", "1", METRIC_NONE, {{"", false}}, 0, false, JAVA, NULL},
@@ -177,17 +208,22 @@ static const struct metric metrics[] = {
 
 bool metric_is_of_processes(const struct metric *m)
 {
-	return m->what == METRIC_ANONYMOUS || m->what == METRIC_FILES;
+	return m->what >= METRIC_ANONYMOUS && m->what <= METRIC_MIGRATIONS;
 }
 
 bool metric_is_used(const struct metric *m)
 {
-	return m->what >= METRIC_RAN && m->what <= METRIC_FILES;
+	return m->what >= METRIC_RAN && m->what <= METRIC_MIGRATIONS;
+}
+
+bool metric_is_counted(const struct metric *m)
+{
+	return m->what >= METRIC_CYCLES && m->what <= METRIC_MIGRATIONS;
 }
 
 bool metric_grows(const struct metric *m)
 {
-	return m->what != METRIC_THREADS && !metric_is_of_processes(m);
+	return m->what != METRIC_THREADS && m->what != METRIC_ANONYMOUS && m->what != METRIC_FILES;
 }
 
 const struct metric *metric_find(const char *name)

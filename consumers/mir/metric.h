@@ -22,7 +22,12 @@ enum metric_what {
 	/* and of a process: */
 	METRIC_ANONYMOUS, /* resident memory of its own, in bytes */
 	METRIC_FILES,	  /* the rest of it */
-	METRIC_NONE,	  /* it is not measured */
+	/* in the order of enum hardware_event: */
+	METRIC_CYCLES,
+	METRIC_INSTRUCTIONS,
+	METRIC_CACHE_MISSES,
+	METRIC_MIGRATIONS,
+	METRIC_NONE, /* it is not measured */
 };
 
 /** Most kinds of events that a metric is made of. */
@@ -49,6 +54,9 @@ bool metric_is_used(const struct metric *metric);
 
 /** Is it said of processes alone, and not of their threads? */
 bool metric_is_of_processes(const struct metric *metric);
+
+/** Is it that of a counter, which counts while somebody asks? */
+bool metric_is_counted(const struct metric *metric);
 
 /** Does it grow, so that a probe has what it has grown by? */
 bool metric_grows(const struct metric *metric);

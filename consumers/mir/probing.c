@@ -125,6 +125,7 @@ bool probing_run(struct probes *probes)
 	uint64_t now = clock_mono_ns();
 	struct probe *p;
 
+	probes_count(probes);
 	TAILQ_FOREACH (p, &probes->list, link) {
 		if (!p->active)
 			continue;
@@ -139,6 +140,8 @@ int probing_timeout(const struct probes *probes)
 	uint64_t now = clock_mono_ns(), next = UINT64_MAX;
 	const struct probe *p;
 
+	if (probes->usages.counters)
+		next = now + PROBES_COUNT_NS;
 	/* what is due waits for hosts */
 	TAILQ_FOREACH (p, &probes->list, link) {
 		if (p->sample_ns > now && p->sample_ns < next)

@@ -21,6 +21,8 @@ void usages_fini(struct usages *u)
 		free(u->gaps[i].host);
 		free(u->gaps[i].why);
 	}
+	for (size_t i = 0; i < USAGES_COUNTERS; i++)
+		free(u->uncounted[i]);
 	free(u->gaps);
 	free(u->items);
 	free(u->why);
@@ -55,6 +57,26 @@ static void gap_note(struct usages *u, const Evspace__Status *s, char *why)
 		(struct usage_gap){memory_format("/%s/%s", s->cluster, s->node), why};
 }
 
+static void counters_take(struct usages *u, const Evspace__Status *s, const Evspace__Process *p,
+			  struct mir_usage *whole)
+{
+	for (size_t i = 0; i < p->n_counters; i++) {
+		const Evspace__Counter *c = p->counters[i];
+
+		if (c->event >= USAGES_COUNTERS)
+			continue;
+		whole->figures[METRIC_CYCLES + c->event] = (double)c->count;
+		if (c->why && c->why[0] && !u->uncounted[c->event])
+			u->uncounted[c->event] =
+				memory_format("/%s/%s: %.300s", s->cluster, s->node, c->why);
+	}
+}
+
+const char *usages_uncounted(const struct usages *u, const struct metric *m)
+{
+	return metric_is_counted(m) ? u->uncounted[m->what - METRIC_CYCLES] : NULL;
+}
+
 static void status_take(struct usages *u, const Evspace__Status *s)
 {
 	if (s->why)
@@ -72,6 +94,7 @@ static void status_take(struct usages *u, const Evspace__Status *s)
 		whole = usage_add(u, memory_format("/%s/%s/%s", s->cluster, s->node, p->name));
 		whole->figures[METRIC_ANONYMOUS] = (double)p->anonymous_bytes;
 		whole->figures[METRIC_FILES] = (double)p->file_bytes;
+		counters_take(u, s, p, whole);
 		for (size_t k = 0; k < p->n_used; k++) {
 			/* it may move when one is added */
 			char *name = memory_format("/%s/%s/%s", s->cluster, s->node, p->name);
@@ -87,9 +110,11 @@ static void usages_answered(const struct asker *asker, Evspace__Frame **frame,
 {
 	struct usages *u = asker->arg;
 	uint64_t since_ns = u->asked_ns;
+	uint32_t counters = u->counters;
 
 	(void)failure;
 	usages_fini(u);
+	u->counters = counters;
 	u->since_ns = since_ns;
 	if (!*frame) {
 		u->why = memory_copy(why);
@@ -115,6 +140,7 @@ const struct usages *usages_since(struct usages *usages, struct evspace_connecti
 	ask.all = ask.process_tables = ask.used = true;
 	ask.run = name;
 	ask.deadline_ms = DEADLINE_MS;
+	ask.counters = usages->counters;
 	usages->asked_ns = clock_mono_ns();
 	question_new(connection, &WIRE_FRAME(STATUS_ASK, status_ask, &ask),
 		     EVSPACE__FRAME__KIND_STATUS, ask.deadline_ms, &asker, NULL);

@@ -11,6 +11,9 @@
 #include "consumers/client/evspace-loop.h"
 #include "consumers/mir/metric.h"
 
+/** How many counters there are. */
+#define USAGES_COUNTERS ((size_t)METRIC_MIGRATIONS - METRIC_CYCLES + 1)
+
 /** A process, or a thread. */
 struct mir_usage {
 	char *name;	/* "/cluster/node/rank3", "/cluster/node/rank3/t0"; ".../others": all of its
@@ -29,13 +32,18 @@ struct usages {
 		char *host, *why;
 	} * gaps; /* hosts of which something is missing */
 	size_t n_gaps;
-	uint64_t asked_ns; /* a question is under way since then; 0: none is */
+	uint32_t counters;		  /* to be asked for: bits of enum hardware_event */
+	char *uncounted[USAGES_COUNTERS]; /* why one of them does not count; NULL: it does */
+	uint64_t asked_ns;		  /* a question is under way since then; 0: none is */
 };
 
 /** The newest answer that was asked for since @since_ns. NULL: it is under way, or will be asked
  * for when this is called again; it comes, or says why not. */
 const struct usages *usages_since(struct usages *usages, struct evspace_connection *connection,
 				  const char *run, uint64_t since_ns);
+
+/** Why a metric is not counted somewhere; NULL: it is. */
+const char *usages_uncounted(const struct usages *usages, const struct metric *metric);
 
 /** After the end of the connection. */
 void usages_fini(struct usages *usages);

@@ -13,6 +13,7 @@
 
 #include "node-agent/control/costs.h"
 #include "node-agent/control/element-report.h"
+#include "node-agent/control/hardware.h"
 #include "node-agent/control/uncollected.h"
 #include "node-agent/remote/fetch.h"
 #include "node-agent/control/process-table.h"
@@ -203,6 +204,7 @@ static void report_say(struct link *link, const Evspace__Frame *frame)
 /* What of a host is asked for besides. */
 struct report_wish {
 	bool process_tables, used, costs;
+	uint32_t counters;
 	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables */
 	Evspace__ElementAsk *element;			 /* NULL: none */
 };
@@ -230,6 +232,8 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 	if (wish->process_tables)
 		process_tables_init(&process_tables, host->sources->store, host->sources, wish->run,
 				    wish->used);
+	if (wish->process_tables && wish->counters)
+		hardware_fill(host->hardware, &process_tables, wish->counters);
 	status->n_processes = process_tables.n;
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
@@ -433,6 +437,7 @@ static int report_gather_begin(const struct session_host *host, struct underway_
 	report_gather_limit(r, "run", ask->runs, ask->n_runs);
 	r->wish.costs = ask->costs;
 	r->wish.used = ask->used;
+	r->wish.counters = ask->counters;
 	if (ask->element)
 		r->wish.element = (Evspace__ElementAsk *)wire_copy(&ask->element->base);
 	r->wish.process_tables = ask->process_tables && limits_own_user(ask->users, ask->n_users);

@@ -51,6 +51,7 @@ struct session_host {
 	struct trials *trials;
 	struct waits_all *waits;
 	struct shares *shares;
+	struct hardware *hardware;
 	struct opened_list views;			/* all open scopes of consumers */
 	void (*map_changed)(struct session_host *host); /* its map has changed */
 	void (*rests)(struct session_host *host);	/* its last scope was closed */
