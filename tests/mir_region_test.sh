@@ -21,11 +21,11 @@ static void hop(void) /* to another processor, if there is one */
 {
 	cpu_set_t all, one;
 	sched_getaffinity(0, sizeof(all), &all);
-	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
-		if (CPU_ISSET(cpu, &all) && cpu != sched_getcpu()) {
-			CPU_ZERO(&one), CPU_SET(cpu, &one);
-			sched_setaffinity(0, sizeof(one), &one);
-			break;
+	for (int cpu = 0; cpu < 64; cpu++)
+		if (cpu != sched_getcpu()) {
+			CPU_ZERO(&one);
+			CPU_SET(cpu, &one);
+			if (sched_setaffinity(0, sizeof(one), &one) == 0) break;
 		}
 	sched_setaffinity(0, sizeof(all), &all);
 }
