@@ -111,6 +111,24 @@ assert ctrl("REMOVE", once, leaf).tag == "measurement"
 '
 }
 
+# Several of them are one region: by their names, or a pattern.
+several_are_one_region() {
+	mir hooked '
+step, two, some, all = (define(name).get("id") for name in ("step", "once,outer", "o*", "*"))
+assert step and two and some and all
+assert ctrl("RESET", step, two, some, all).tag == "measurement"
+while sum(values(step)[:1]) < 60: pass
+assert ctrl("DEACTIVATE", step, two, some, all).tag == "measurement"
+n = {one: values(one)[0] for one in (step, two, some, all)}
+assert abs(n[two] - 2 * n[step]) <= 20 and abs(n[some] - n[two]) <= 20, n
+# once, 3 thrice, 3 leaf, 6 of deep, grows, outer, 2 within, and step itself
+assert n[all] > 12 * n[step], n
+assert ctrl("REMOVE", two).tag == "measurement"
+e = define("x*")
+assert e.tag == "errors" and "no process has a function" in e[0].text, ET.tostring(e)
+'
+}
+
 # What longjmp leaves takes the place of nothing else.
 left_ones_are_forgotten() {
 	mir hooked '
@@ -143,6 +161,7 @@ it_is_a_command() {
 hooked_begins hooked || exit 99
 tap_case "functions are measured as often as they were called" counts_are_exact
 tap_case "each is switched on and off alone" one_by_one
+tap_case "several functions are one region, by a list or a pattern" several_are_one_region
 tap_case "functions that are left by longjmp are forgotten" left_ones_are_forgotten
 tap_case "what is no function that can be switched is told" what_is_none_is_told
 tap_case "answers are valid by the schema" answers_are_valid said 20 60

@@ -24,6 +24,7 @@ snapshot_has_both_clusters() {
 	mir <<<'<snapshotreq named="true"/>' && [ "$(where | tr '\n' ' ')" = \
 		'/A/a0/rank0/t0 /A/a0/rank0/t1 /A/a1/rank1/t0 /A/a1/rank1/t1 /B/b0/rank2/t0 /B/b0/rank2/t1 /B/b1/rank3/t0 /B/b1/rank3/t1 ' ] &&
 		[ "$(xmllint --xpath 'count(//site[@id="/B"]/node[@id="/B/b1" and @name="b1"]/process[@id="/B/b1/rank3"])' answers)" = 1 ] &&
+		[ "$(xmllint --xpath 'count(/snapshot/processing-instruction("ended"))' answers)" = 1 ] &&
 		[ "$(xmllint --xpath 'count(/snapshot/communicator[@name="MPI_COMM_WORLD"]/process)' answers)" = 4 ]
 }
 
@@ -82,6 +83,6 @@ has_answers() {
 
 touch answers
 tap_case "sums over sites, nodes and processes are those of all events" sums_are_exact
-tap_case "a snapshot has the threads of both clusters where they are" snapshot_has_both_clusters
+tap_case "a snapshot of an ended run has the threads of both clusters where they were, and says so" snapshot_has_both_clusters
 tap_case "a host that does not answer is named, the others are there" the_missing_is_named
 tap_done

@@ -62,6 +62,34 @@ assert b.value(q, "REMOVE").tag == "measurement" and b.value(q).tag == "errors"
 '
 }
 
+# Neither what is wrong with one of several, nor that it cannot be measured, changes the others.
+refused_ones_change_nothing() {
+	tools '
+a = tool()
+p = a.probe(calls % "")
+q = a.ask("<instrreq><codeRegion from=\"user:no\"/><metric name=\"CALLS\"/></instrreq>").get("id")
+f = a.ask("<instrreq flush=\"true\"><codeRegion from=\"function:nobody_here\"/><metric name=\"CALLS\"/></instrreq>").get("id")
+def count(): return float(a.value(p).get("value", 0))
+while count() < 10: pass
+before = count()
+def ask(action, *ids, more=""):
+    return a.ask("<ctrlreq action=\"%s\">%s%s</ctrlreq>" % (action, "".join("<probe id=\"%s\"/>" % i for i in ids), more))
+e = ask("RESET", p, q, more="<metric name=\"NET_SEND\"/>")
+assert e.tag == "errors" and "NET_SEND" in e[0].text, e
+assert count() >= before, "it counts calls as before"
+e = ask("ACTIVATE", p, f, more="<metric name=\"WC_TIME\"/>")
+assert e.tag == "errors" and "cannot be measured" in e[0].text, e
+after = count()
+assert after >= before and after == int(after), (before, after)
+while count() < after + 10: pass
+assert ask("DEACTIVATE", p).tag == "measurement"
+before = count()
+assert ask("ACTIVATE", p, f).tag == "errors"
+time.sleep(0.5)
+assert count() == before, "it is off as before"
+'
+}
+
 # Its probe is not there any more, and a new tool has its own.
 probes_end_with_their_tool() {
 	tools '
@@ -198,6 +226,13 @@ socket_is_this_users() {
 		tap_says 2 'say which FILE' evspace mir - --listen "unix:$tap_dir/other"
 }
 
+# Who listens where another one did takes nothing of it, and loses nothing to it.
+a_successor_keeps_its_socket() {
+	rm "$socket" && bed_start second evspace mir --listen "unix:$socket" --run wind && bed_until grep -q "ready on unix:$socket" "$bed_dir/second.err" || return
+	bed_kill TERM mir && [ -S "$socket" ] && tools 'assert tool().ask("<snapshotreq/>").tag == "snapshot"' || return
+	bed_kill TERM second && [ ! -e "$socket" ] && bed_start mir evspace mir --listen "unix:$socket" --run wind && bed_until ready
+}
+
 it_ends_when_told() {
 	bed_kill TERM mir && [ ! -e "$socket" ] && [ "$(wc -l <"$bed_dir/mir.err")" -eq 1 ] || { cat "$bed_dir/mir.err"; return 1; }
 }
@@ -206,6 +241,7 @@ bed_until blows || exit 99
 bed_start mir evspace mir --listen "unix:$socket" --run wind
 bed_until ready || exit 99
 tap_case "each tool has probes of its own, and may look at those of others" each_has_its_own
+tap_case "refused control requests have changed nothing" refused_ones_change_nothing
 tap_case "probes end with their tool" probes_end_with_their_tool
 tap_case "documents come in pieces, and are answered when a tool sends no more" documents_come_in_pieces
 tap_case "values come by themselves" values_come_by_themselves
@@ -216,5 +252,6 @@ tap_case "sources that take long hold up nobody" sources_hold_up_nobody
 tap_case "garbage is answered" garbage_is_answered
 tap_case "answers are valid by the schema" answers_are_valid said 30 150
 tap_case "the socket is this user's alone" socket_is_this_users
+tap_case "who listens after another one keeps its socket" a_successor_keeps_its_socket
 tap_case "it ends when told, and leaves no socket" it_ends_when_told
 tap_done

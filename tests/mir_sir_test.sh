@@ -74,6 +74,32 @@ a_program_by_hand() {
 		[ "$(grep -o 'id="[0-9a-f]*-8"' answer)" = "$(grep -o 'id="[0-9a-f]*-8"' before)" ]
 }
 
+ids_are_unique() {
+	/usr/bin/python3 -c '
+import xml.etree.ElementTree as ET
+ids = [r.get("id") for r in ET.parse("answer").iter("codeRegion")]
+assert ids and len(ids) == len(set(ids)), [i for i in ids if ids.count(i) > 1][:5]'
+}
+
+# Two functions in a line, one of a header in two units, calls in a line; compiled here, and from elsewhere: ids are those of the source.
+ids_tell_apart() {
+	mkdir -p src vpath && printf '#include <mpi.h>\nstatic __attribute__((noinline)) int twice(int n) { MPI_Barrier(MPI_COMM_WORLD); MPI_Barrier(MPI_COMM_WORLD); return 2 * n; }\n' >src/both.h &&
+		printf '#include "both.h"\nint f(int n) { return twice(n) + 1; } int g(int n) { return twice(n) + 2; }\n' >src/two.c &&
+		printf '#include "both.h"\nint f(int), g(int);\nint main(int argc, char **argv) { return argv[0] ? f(g(twice(argc))) : 0; }\n' >src/main.c &&
+		(cd vpath && mpicc -g -O2 -fno-ipa-icf -o two ../src/two.c ../src/main.c) && mpicc -g -O2 -fno-ipa-icf -o two src/two.c src/main.c || return
+	sir "$tap_dir/vpath/two" && ids_are_unique && regions subprogram '{name} {id}' >there && grep -q "name=\"$tap_dir/src/two.c\"" answer &&
+		[ "$(regions call '{name}' | grep -c '^MPI_Barrier$')" -ge 2 ] &&
+		sir "$tap_dir/two" && ids_are_unique && regions subprogram '{name} {id}' >here && diff here there &&
+		[ "$(cut -d' ' -f1 here | tr '\n' ' ')" = 'f g main twice ' ] && [ "$(sed -n 's/^g .*-2-//p' here)" = 2 ] || { cat answer; return 1; }
+	sir "$tap_dir/src/../src/main.c" && [ "$(regions subprogram '{name} {id}')" = "$(grep '^main ' here)" ] || grep -q 'built without' answer
+}
+
+# As long as each function is read along all lines, this takes minutes.
+many_are_read_in_line() {
+	awk 'BEGIN { for (i = 0; i < 12000; i++) printf "int f%d(int n)\n{\n\tn += %d;\n\tn *= 3;\n\treturn n;\n}\n", i, i; print "int main(void) { return 0; }" }' >many.c &&
+		gcc -g -O0 -o many many.c && SECONDS=0 && sir "$tap_dir/many" && [ "$(named subprogram | wc -l)" -eq 12001 ] && [ "$SECONDS" -lt 30 ]
+}
+
 # Split into a hot and a cold part, a function has no first address; send() and wait() are the C library's.
 split_and_like_mpi() {
 	cat >parts.c <<-'EOF'
@@ -143,6 +169,8 @@ damaged_ones_end() {
 }
 
 tap_case "functions, inlined ones and calls of MPI of a program, and ids that stay" a_program_by_hand
+tap_case "ids are unique, and the same wherever it is compiled" ids_tell_apart
+tap_case "many functions are read in one go" many_are_read_in_line
 tap_case "functions in parts; those of the C library are no calls of MPI" split_and_like_mpi
 tap_case "the functions of a program in C are those that readelf has" same_as_readelf "$top_builddir/tests/apps/windtunnel" 20
 if [ -x "$top_builddir/tests/apps/fcalls" ]; then

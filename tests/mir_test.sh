@@ -67,15 +67,45 @@ names_only_where_asked() {
 	mir 0 <<<'<snapshotreq/>' && [ "$(count '//@name')" -eq 0 ] && [ "$(count '//thread')" -eq 3 ]
 }
 
-# Where the two that wait are is known after 0.2 s.
+# The two that wait, down to where they are called from, and the one that sleeps; all of their threads were stopped for a while.
 stacks_are_where_they_wait() {
-	mir 0 <<<'<snapshotreq stack="9"/>' && [ "$(count '//thread[stack[1] = "MPI_Barrier"][starts-with(stack[2], "stuck.c:")]')" -eq 2 ]
+	mir 0 <<<'<snapshotreq stack="40" named="true"/>' &&
+		[ "$(count '//thread[@master][stack[contains(., "MPI_Barrier")]/following-sibling::stack[starts-with(., "main (stuck.c:")]]')" -eq 2 ] &&
+		[ "$(count '//thread[@master][stack[contains(., "nanosleep")]/following-sibling::stack[starts-with(., "main (stuck.c:")]]')" -eq 1 ] &&
+		[ "$(count '//processing-instruction("unread")')" -eq 0 ] && xmllint --xpath 'string(//processing-instruction("stopped"))' answers |
+		grep -qE "^threads=\"$(count '//thread')\" ms=\"[0-9.]*\" longest_ms=\"[0-9.]*\"$"
+}
+
+one_frame_each() {
+	mir 0 <<<'<snapshotreq stack="1"/>' && [ "$(count '//stack')" -ge 3 ] && [ "$(count '//thread[count(stack) > 1]')" -eq 0 ]
 }
 
 stacks_are_as_deep_as_asked() {
-	bed_until stacks_are_where_they_wait && [ "$(count '//stack')" -eq 4 ] &&
-		[ "$(count '//thread[stack]')" -eq 2 ] &&
-		mir 0 <<<'<snapshotreq stack="1"/>' && [ "$(count '//stack')" -eq 2 ]
+	bed_until stacks_are_where_they_wait && bed_until one_frame_each || { cat answers; return 1; }
+}
+
+# Of one that another process traces it is said so, and what is known without stopping it.
+untraceable_ones_say_why() {
+	local pid tracer
+
+	pid=$(ls "$EVSPACE_DIR"/*/ | sed -n 's/^rank0[.]\([0-9]*\)[.].*seg$/\1/p')
+	/usr/bin/python3 -c '
+import ctypes, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+assert libc.ptrace(0x4206, int(sys.argv[1]), None, None) == 0
+open("traced", "w").close()
+time.sleep(100)
+' "$pid" &
+	tracer=$!
+	why_is_said() {
+		mir 0 <<<'<snapshotreq stack="40"/>' && xmllint --xpath '//processing-instruction("unread")' answers | grep -q "id=\"[^\"]*/rank0/t0\" why=\"process $tracer traces it already\"" &&
+			[ "$(count '//process[contains(@id, "rank0")]/thread[@master][stack[1] = "MPI_Barrier"][starts-with(stack[2], "stuck.c:")]')" -eq 1 ]
+	}
+	bed_until test -e traced && bed_until why_is_said
+	set -- $?
+	kill "$tracer"
+	wait "$tracer" 2>/dev/null
+	[ "$1" -eq 0 ] || { cat answers; return 1; }
 }
 
 # Each wrong one is told with its place, and the next one is answered.
@@ -591,6 +621,7 @@ stuck_begins || exit 99
 tap_case "a snapshot has the sites, nodes, processes, threads and communicators of a program" snapshot_is_the_program
 tap_case "names are there where they are asked for" names_only_where_asked
 tap_case "stacks say where threads wait, as deep as asked" stacks_are_as_deep_as_asked
+tap_case "threads whose stacks cannot be read say why" untraceable_ones_say_why
 tap_case "what is wrong is told with line, column, element and remedy, and does not end it" wrong_ones_do_not_end_it
 tap_case "strict: the words of the grammar" by_strict_rules
 tap_case "lenient: the words of the examples, too" by_lenient_rules

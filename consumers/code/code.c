@@ -119,6 +119,30 @@ void code_settle(struct code_text *code)
 	lines_number(code);
 }
 
+char *code_path(const char *path)
+{
+	char *clean = memory_new(strlen(path) + 2, 1), *to = clean;
+
+	/* each part is written with the slash before it */
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 2 && path[0] == '.' && path[1] == '.') {
+			while (to > clean && *--to != '/')
+				;
+		} else if (n > 0 && !(n == 1 && path[0] == '.')) {
+			*to++ = '/';
+			memcpy(to, path, n);
+			to += n;
+		}
+		path += n + (path[n] == '/');
+	}
+	if (to == clean)
+		*to++ = '/';
+	*to = '\0';
+	return clean;
+}
+
 uint32_t code_source_id(const char *path)
 {
 	uint32_t hash = 2166136261u;

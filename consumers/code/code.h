@@ -46,6 +46,11 @@ struct code_region *code_add(struct code_text *code, const struct code_region *r
 /** Put the regions into the order of their begins, outer ones first, and say how they nest. */
 void code_settle(struct code_text *code);
 
+/** The name @path, which is a whole one, without what it could be written without ("/a/../b" is
+ * "/b"), as builds elsewhere than in the sources' folder (VPATH) write it. For the caller to
+ * free(). */
+char *code_path(const char *path);
+
 /** The number that stands for the source @path in ids: the same everywhere (FNV-1a). */
 uint32_t code_source_id(const char *path);
 

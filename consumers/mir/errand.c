@@ -9,14 +9,21 @@
 #include <string.h>
 
 #include "consumers/mir/answer.h"
+#include "consumers/mir/probe-change.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
 #include "consumers/mir/sir.h"
+#include "consumers/mir/stack-ask.h"
 #include "consumers/mir/units.h"
-#include "consumers/mir/worker.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/link/worker.h"
+
+/* Most processes at once that read and write sources, and what each may take. */
+#define WORKERS_MAX 4u
+
+static const struct worker_limits limits = {.ms = 300 * 1000, .bytes = (size_t)256 << 20};
 
 struct errand {
 	LIST_ENTRY(errand) link;
@@ -91,7 +98,7 @@ static bool errand_works(const struct errands *errands, struct errand *e,
 	if (!e->worker) {
 		if (!is_its_turn(errands, e))
 			return true;
-		e->worker = worker_new(errands->base, e->work, &work);
+		e->worker = worker_new(errands->base, &limits, e->work, &work, NULL, NULL);
 		if (e->worker)
 			return true;
 		request_complain(e->request, &e->request->place, "no process for it: %s",
@@ -172,25 +179,10 @@ static struct probe *probe_named(const struct errand *e, struct probes *probes, 
 	return p;
 }
 
-static void probe_act(struct probes *probes, struct probe *p, const struct errand *e)
-{
-	bool begins = probe_change(probes, p, e->request);
-
-	if (e->request->n_faults > 0)
-		return;
-	if (e->request->action == MIR_ACTIVATE) {
-		p->wanted = true;
-		begins = p->flushed;
-	} else if (e->request->action == MIR_DEACTIVATE) {
-		p->wanted = false;
-	}
-	if (begins)
-		probe_begin(probes, p, e->number);
-}
-
 static void control_begin(struct errand *e, struct probes *probes)
 {
 	struct mir_request *r = e->request;
+	struct probe **named;
 
 	/* as many as there are, and then faults end it */
 	for (size_t i = 0; i < r->n_probes && r->n_faults < REQUEST_FAULTS; i++) {
@@ -202,10 +194,21 @@ static void control_begin(struct errand *e, struct probes *probes)
 		else if (p)
 			p->named_by = e->number;
 	}
-	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
-		probe_act(probes, probe_named(e, probes, i), e);
+	if (r->n_faults > 0)
+		return;
+	named = memory_new(r->n_probes, sizeof(struct probe *));
+	for (size_t i = 0; i < r->n_probes; i++)
+		named[i] = probe_named(e, probes, i);
+	/* all of it, or nothing */
+	if (!request_only_looks(r)) {
+		for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
+			probe_change_plan(probes, named[i], r, e->number);
+		for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
+			probe_change_do(probes, named[i]);
+	}
 	if (r->flush && r->n_faults == 0)
 		probes_flush(probes, e);
+	free(named);
 }
 
 struct errand *errand_new(struct errands *errands, struct probes *probes, struct probe_owner *owner,
@@ -268,7 +271,9 @@ static bool probes_are_whole(const struct errand *e, struct probes *probes)
 static struct sources_need errand_need(const struct errand *e, struct probes *probes)
 {
 	const struct mir_request *r = e->request;
-	struct sources_need need = {.snapshot = r->kind == MIR_SNAPSHOTREQ, .stacks = r->stack > 0};
+	struct sources_need need = {.snapshot = r->kind == MIR_SNAPSHOTREQ,
+				    .depth = r->stack < STACK_ASK_FRAMES ? (unsigned)r->stack
+									 : STACK_ASK_FRAMES};
 
 	if (r->kind != MIR_CTRLREQ || r->action == MIR_ACTIVATE || r->action == MIR_REMOVE)
 		return need;
@@ -364,6 +369,19 @@ static void control_end(struct errand *e, struct probes *probes, const struct so
 	free(some);
 }
 
+/* What a control request has changed stays, unless it is @refused. */
+static void changes_end(const struct errand *e, struct probes *probes, bool refused)
+{
+	const struct mir_request *r = e->request;
+
+	for (size_t i = 0; r->kind == MIR_CTRLREQ && i < r->n_probes; i++) {
+		struct probe *p = probe_find(probes, r->probes[i].text);
+
+		if (p)
+			probe_change_end(probes, p, e->number, refused);
+	}
+}
+
 static void errand_end(struct errand *e, struct probes *probes, const struct sources *sources,
 		       FILE *out)
 {
@@ -382,6 +400,7 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sou
 		instrumentation_end(e, probes, out);
 	else
 		control_end(e, probes, sources, out);
+	changes_end(e, probes, r->n_faults > 0);
 }
 
 /* What later requests may name. */
@@ -407,6 +426,7 @@ static bool work_answer(struct errand *e, struct probes *probes)
 		sources_note(e, probes, text, n);
 	if (e->mine && probe_find(probes, e->mine))
 		probe_free(probes, probe_find(probes, e->mine));
+	changes_end(e, probes, wrong);
 	e->done(e->arg, text, n, wrong);
 	errand_drop(e);
 	return true;

@@ -30,17 +30,20 @@ struct https {
 	struct tls *tls;
 	https_ask *ask;
 	void *arg;
-	unsigned n; /* connections */
+	unsigned n;					 /* connections */
+	TAILQ_HEAD(https_callers, https_caller) callers; /* the oldest first */
 	LIST_HEAD(, https_visit) visits;
 };
 
 /** A connection. It is freed with its SSL, which is the last of it. */
 struct https_caller {
+	TAILQ_ENTRY(https_caller) link;
 	struct https *https;
 	struct bufferevent *bev;
 	SSL *ssl;
 	struct event *deadline;
 	bool proven; /* its second deadline runs */
+	bool cut;    /* it ends */
 };
 
 /** A request that is being answered. */
@@ -67,6 +70,7 @@ static void caller_free(void *ssl, void *of, CRYPTO_EX_DATA *data, int index, lo
 	if (!c)
 		return;
 	event_free(c->deadline);
+	TAILQ_REMOVE(&c->https->callers, c, link);
 	if (c->https->n-- == HTTPS_MAX && c->https->listener)
 		evconnlistener_enable(c->https->listener);
 	free(c);
@@ -79,6 +83,13 @@ static void caller_wait(const struct https_caller *c, int seconds)
 	event_add(c->deadline, &after);
 }
 
+/* evhttp frees what is at its end. */
+static void caller_cut(struct https_caller *c)
+{
+	c->cut = true;
+	shutdown(bufferevent_getfd(c->bev), SHUT_RDWR);
+}
+
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct https_caller *c = arg;
@@ -89,9 +100,24 @@ static void on_deadline(evutil_socket_t fd, short what, void *arg)
 		c->proven = true;
 		caller_wait(c, REQUEST_S - PROOF_S);
 	} else {
-		/* evhttp frees what is at its end */
-		shutdown(bufferevent_getfd(c->bev), SHUT_RDWR);
+		caller_cut(c);
 	}
+}
+
+/* One more comes, who has not proved who it is: the oldest one of too many such goes. */
+static void callers_thin(struct https *https)
+{
+	struct https_caller *c, *oldest = NULL;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (c, &https->callers, link) {
+		if (c->cut || SSL_is_init_finished(c->ssl))
+			continue;
+		n++;
+		oldest = oldest ? oldest : c;
+	}
+	if (n >= HTTPS_UNPROVEN)
+		caller_cut(oldest);
 }
 
 static struct bufferevent *on_connection(struct event_base *base, void *arg)
@@ -116,6 +142,8 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 		abort();
 	bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
 	caller_wait(c, PROOF_S);
+	callers_thin(https);
+	TAILQ_INSERT_TAIL(&https->callers, c, link);
 	if (++https->n == HTTPS_MAX)
 		evconnlistener_disable(https->listener);
 	return c->bev;
@@ -246,6 +274,7 @@ struct https *https_new(struct event_base *base, int fd, struct tls *tls, https_
 	if (caller_index < 0)
 		caller_index = SSL_get_ex_new_index(0, NULL, NULL, NULL, caller_free);
 	*https = (struct https){.base = base, .tls = tls, .ask = ask, .arg = arg};
+	TAILQ_INIT(&https->callers);
 	https->http = evhttp_new(base);
 	bound = https->http ? evhttp_accept_socket_with_handle(https->http, fd) : NULL;
 	if (!bound || caller_index < 0)

@@ -9,8 +9,10 @@
 #include "pathmap/base/error.h"
 #include "tree/link/tls.h"
 
-/** Most connections at once; others wait until one ends. */
-#define HTTPS_MAX 64u
+/** Most connections at once; others wait until one ends. Of those that have not proved who they
+ * are, the oldest one goes for one more. */
+#define HTTPS_MAX      128u
+#define HTTPS_UNPROVEN 64u
 
 /** The @n bytes of a document have come from @peer, whose certificate is verified: answer it, by
  * @done with @done_arg. Returns NULL with @e: the peer may not ask this. */

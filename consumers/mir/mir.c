@@ -368,7 +368,7 @@ static int mir_listen(struct mir *mir, struct error *e)
 	if (!local && !tls)
 		return -1;
 	if (local || probes_restore(mir, e) == 0)
-		mir->listener = tools_listen(mir->listen, e);
+		mir->listener = tools_listen(&mir->tools, mir->listen, e);
 	if (mir->listener < 0) {
 		tls_free(tls);
 		return -1;
@@ -462,7 +462,7 @@ static void mir_end(struct mir *mir)
 	event_base_free(mir->tools.base);
 	if (mir->listener < 0 || mir->https)
 		return;
-	unlink(mir->listen + strlen("unix:"));
+	tools_unlisten(&mir->tools, mir->listen);
 	close(mir->listener);
 }
 

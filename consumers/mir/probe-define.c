@@ -150,6 +150,29 @@ static void regions_settle(struct probe *p)
 			probe_region_read(&p->regions[p->n_regions++], names[i]);
 }
 
+static void functions_check(const char *list, const struct mir_word *word, struct mir_request *r)
+{
+	unsigned n = 1;
+
+	for (;; n++) {
+		size_t bytes = strcspn(list, ",");
+
+		if (bytes == 0 || bytes > REGION_FUNCTION_BYTES) {
+			request_complain(r, &word->place,
+					 "the name of a function has at most %u bytes here; take "
+					 "one of C or Fortran, or a region of its source",
+					 REGION_FUNCTION_BYTES);
+			return;
+		}
+		if (!list[bytes])
+			break;
+		list += bytes + 1;
+	}
+	if (n > REGION_FUNCTIONS)
+		request_complain(r, &word->place, "%u functions; say %u at most", n,
+				 REGION_FUNCTIONS);
+}
+
 static void region_check(const struct mir_word *word, struct mir_request *r)
 {
 	struct probe_region region;
@@ -163,11 +186,8 @@ static void region_check(const struct mir_word *word, struct mir_request *r)
 				 "user: and the name of a region of evspace.h; function: and that "
 				 "of a function; or call: and a place, as call:solver.c:212",
 				 word->text);
-	if (region.function && strlen(region.function) > REGION_FUNCTION_BYTES)
-		request_complain(r, &word->place,
-				 "the name of a function has at most %u bytes here; take one of "
-				 "C or Fortran, or a region of its source",
-				 REGION_FUNCTION_BYTES);
+	if (region.function)
+		functions_check(region.function, word, r);
 }
 
 static void regions_check(struct probe *p, struct mir_request *r)

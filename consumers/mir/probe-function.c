@@ -7,6 +7,7 @@
 
 #include "consumers/client/client-functions.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/wildcard.h"
 #include "tree/data/clock.h"
 
 /* They stay on for so long after the last command, and it is said again so often: also to processes
@@ -16,15 +17,42 @@
 
 #define DEADLINE_MS 900
 
-/* The functions that a probe is of: 2 at most. */
-static size_t names_of(const struct probe *p, const char **names)
-{
-	size_t n = 0;
+/* Names, or patterns of them, for a command. */
+struct function_names {
+	char **list;
+	size_t n;
+};
 
-	for (unsigned i = 0; i < p->n_regions; i++)
-		if (p->regions[i].function)
-			names[n++] = p->regions[i].function;
-	return n;
+static void names_fini(struct function_names *names)
+{
+	for (size_t i = 0; i < names->n; i++)
+		free(names->list[i]);
+	free(names->list);
+}
+
+/* Once each. */
+static void name_add(struct function_names *names, const char *text, size_t bytes)
+{
+	for (size_t k = 0; k < names->n; k++)
+		if (strncmp(names->list[k], text, bytes) == 0 && !names->list[k][bytes])
+			return;
+	names->list = memory_room(names->list, names->n, sizeof(*names->list));
+	names->list[names->n++] = memory_copy_bytes(text, bytes);
+}
+
+/* The functions that a probe is of. */
+static void names_of(const struct probe *p, struct function_names *names)
+{
+	for (unsigned i = 0; i < p->n_regions; i++) {
+		const char *at = p->regions[i].function;
+
+		while (at) {
+			size_t bytes = strcspn(at, ",");
+
+			name_add(names, at, bytes);
+			at = at[bytes] ? at + bytes + 1 : NULL;
+		}
+	}
 }
 
 static bool is_on(const struct probe *p)
@@ -32,31 +60,27 @@ static bool is_on(const struct probe *p)
 	return p->active || p->begins_ns > 0;
 }
 
-/* Those of another one, that are not among the @n; returns how many there are then. */
-static size_t names_add(const struct probe *p, const char **names, size_t n)
+/* Those of all probes that are on, but @not. */
+static struct function_names names_on(const struct probes *probes, const struct probe * not )
 {
-	const char *its[2];
-	size_t n_its = is_on(p) ? names_of(p, its) : 0;
+	struct function_names names = {NULL, 0};
+	const struct probe *p;
 
-	for (size_t i = 0; i < n_its; i++) {
-		size_t k = 0;
-
-		while (k < n && strcmp(names[k], its[i]) != 0)
-			k++;
-		names[k] = its[i];
-		n += k == n;
-	}
-	return n;
+	TAILQ_FOREACH (p, &probes->list, link)
+		if (p != not &&is_on(p))
+			names_of(p, &names);
+	return names;
 }
 
-static struct evspace_question *functions_ask(const struct probes *probes, const char *const *names,
-					      size_t n, unsigned ms, bool again,
-					      evspace_answered *answered, void *arg)
+static struct evspace_question *functions_ask(const struct probes *probes,
+					      const struct function_names *names, unsigned ms,
+					      bool again, evspace_answered *answered, void *arg)
 {
 	const struct evspace_among among = {.run = probes->snapshots.options->run,
 					    .deadline_ms = DEADLINE_MS};
 
-	return client_functions_switch(probes->snapshots.connection, &among, names, n, ms, again,
+	return client_functions_switch(probes->snapshots.connection, &among,
+				       (const char *const *)names->list, names->n, ms, again,
 				       answered, arg);
 }
 
@@ -66,8 +90,6 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 {
 	struct probe *p = arg;
 	const struct evspace_switched *s = reply->switched;
-	const char *names[2] = {""};
-
 	const char *said = NULL;
 	unsigned changed = 0;
 
@@ -77,7 +99,6 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 			said = s->hosts[i].text;
 	}
 	p->function.question = NULL;
-	names_of(p, names);
 	if (!s)
 		p->function.why = memory_copy(reply->why);
 	else if (changed == 0)
@@ -87,21 +108,22 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 				       "no process has a function \"%s\" that can be switched "
 				       "on; its files need their symbols, and it has to be "
 				       "compiled with -finstrument-functions",
-				       names[0]);
+				       p->regions[0].function ? p->regions[0].function
+							      : p->regions[1].function);
 }
 
 void probe_function_begin(struct probes *probes, struct probe *probe)
 {
-	const char *names[2];
-	size_t n = names_of(probe, names);
+	struct function_names names = {NULL, 0};
 
-	if (n == 0)
+	names_of(probe, &names);
+	if (names.n == 0)
 		return;
 	free(probe->function.why);
 	probe->function.why = NULL;
 	evspace_cancel(probe->function.question);
-	probe->function.question =
-		functions_ask(probes, names, n, LEASE_MS, false, on_begun, probe);
+	probe->function.question = functions_ask(probes, &names, LEASE_MS, false, on_begun, probe);
+	names_fini(&names);
 	if (probes->functions.again_ns == 0)
 		probes->functions.again_ns = clock_mono_ns() + AGAIN_NS;
 }
@@ -125,21 +147,19 @@ static void on_again(const struct evspace_reply *reply, void *arg)
 int probe_functions_run(struct probes *probes)
 {
 	uint64_t now = clock_mono_ns();
-	const char **names;
-	const struct probe *p;
-	size_t n = 0;
+	struct function_names names;
+	size_t n;
 
 	if (probes->functions.again_ns == 0)
 		return -1;
 	if (now < probes->functions.again_ns)
 		return (int)((probes->functions.again_ns - now) / 1000000) + 1;
-	names = memory_new(2 * probes->n + 1, sizeof(*names));
-	TAILQ_FOREACH (p, &probes->list, link)
-		n = names_add(p, names, n);
+	names = names_on(probes, NULL);
+	n = names.n;
 	if (n > 0 && !probes->functions.question)
 		probes->functions.question =
-			functions_ask(probes, names, n, LEASE_MS, true, on_again, probes);
-	free(names);
+			functions_ask(probes, &names, LEASE_MS, true, on_again, probes);
+	names_fini(&names);
 	probes->functions.again_ns = n > 0 ? now + AGAIN_NS : 0;
 	return n > 0 ? (int)(AGAIN_NS / 1000000) : -1;
 }
@@ -153,28 +173,37 @@ static void on_ended(const struct evspace_reply *reply, void *arg)
 	(void)arg;
 }
 
+/* Is a function that @name stands for among the others? Those that may be go off by themselves. */
+static bool is_needed(const char *name, const struct function_names *others)
+{
+	for (size_t k = 0; k < others->n; k++)
+		if (wildcard_match(name, others->list[k]) ||
+		    wildcard_match(others->list[k], name) ||
+		    (wildcard_is(name) && wildcard_is(others->list[k])))
+			return true;
+	return false;
+}
+
 void probe_function_end(struct probes *probes, struct probe *probe)
 {
-	const char **names = memory_new(2 * probes->n + 3, sizeof(*names)), *its[2];
-	size_t n_its = is_on(probe) ? names_of(probe, its) : 0, n = 0;
-	const struct probe *p;
+	struct function_names others, its = {NULL, 0};
 
 	evspace_cancel(probe->function.question);
 	probe->function.question = NULL;
 	free(probe->function.why);
 	probe->function.why = NULL;
-	TAILQ_FOREACH (p, &probes->list, link)
-		if (p != probe)
-			n = names_add(p, names, n);
-	for (size_t i = 0; i < n_its; i++) {
-		bool others = false;
+	if (!is_on(probe))
+		return;
+	names_of(probe, &its);
+	others = names_on(probes, probe);
+	for (size_t i = 0; i < its.n; i++) {
+		struct function_names one = {&its.list[i], 1};
 
-		for (size_t k = 0; k < n; k++)
-			others |= strcmp(names[k], its[i]) == 0;
-		if (!others)
-			functions_ask(probes, &its[i], 1, 0, false, on_ended, NULL);
+		if (!is_needed(its.list[i], &others))
+			functions_ask(probes, &one, 0, false, on_ended, NULL);
 	}
-	free(names);
+	names_fini(&others);
+	names_fini(&its);
 }
 
 void probe_functions_fini(struct probes *probes)

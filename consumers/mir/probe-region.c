@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "pathmap/base/wildcard.h"
 #include "tree/data/op.h"
 
 /* Behind the word, if there is something; else NULL. */
@@ -61,6 +62,8 @@ bool probe_region_has(const struct probe_region *region, const struct evspace_cl
 		said = evspace_label(client, event->seq_or_tag);
 	else
 		return true;
+	if (region->function)
+		return said && wildcard_list_match(region->function, said);
 	if (!region->site)
 		return said && strcmp(said, region->label) == 0;
 	/* several calls in a line have their addresses behind it, but for the first one */

@@ -14,15 +14,17 @@
 #define REGION_FUNCTION "function:"
 #define REGION_CALL	"call:"
 
-/** How long the name of a function may be. */
+/** How long the name of a function may be, and how many there are in a list. */
 #define REGION_FUNCTION_BYTES 55u
+#define REGION_FUNCTIONS      48u
 
 /** One of them. Its texts are those of the name. */
 struct probe_region {
 	uint16_t op;	      /* an operation; 0: none */
 	int channel;	      /* or a group of them; -1: none */
 	const char *label;    /* or the region of evspace.h with this name, as functions are, too */
-	const char *function; /* then this is the same; else NULL */
+	const char *function; /* then this is the same, a list of names, which may have wildcards;
+			       * else NULL */
 	const char *site;     /* or a call site, "solver.c:212" */
 };
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "consumers/mir/probe-cell.h"
+#include "consumers/mir/probe-change.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-function.h"
 #include "consumers/mir/probe-span.h"
@@ -131,7 +132,14 @@ void probe_reset(struct probe *probe, const struct usages *usages)
 		probe_sample_next(probe);
 }
 
-static void series_make(struct probe *p)
+void probe_series_free(struct probe_series *series, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		series_forget(&series[i]);
+	free(series);
+}
+
+void probe_series_make(struct probe *p)
 {
 	probe_reset(p, NULL);
 	free(p->series);
@@ -291,15 +299,10 @@ void probe_end(struct probes *probes, struct probe *probe)
 static void destination_settle(struct probes *probes, struct probe *p, struct mir_request *request)
 {
 	const struct mir_measuring *m = &p->defined->measuring;
-	struct destination *d;
 
-	if (!m->destination || request->n_faults > 0)
-		return;
-	d = destination_join(&probes->destinations, m->destination, &m->place, request);
-	if (!d)
-		return;
-	destination_leave(p->destination);
-	p->destination = d;
+	if (m->destination && request->n_faults == 0)
+		p->destination =
+			destination_join(&probes->destinations, m->destination, &m->place, request);
 }
 
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
@@ -333,7 +336,7 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 		return NULL;
 	}
 	snprintf(p->id, sizeof(p->id), "p%u", ++probes->named);
-	series_make(p);
+	probe_series_make(p);
 	return p;
 }
 
@@ -347,41 +350,9 @@ void probe_restore(struct probes *probes, struct probe *probe, unsigned number, 
 		probe->again_ns = clock_mono_ns();
 }
 
-bool probe_change(struct probes *probes, struct probe *probe, struct mir_request *request)
-{
-	struct mir_request *before = probe->defined;
-	bool anew = request->n_metrics > 0 || request->measuring.said;
-	struct mir_request *d;
-
-	if (!anew && request->n_entities == 0)
-		return false;
-	d = memory_new(1, sizeof(*d));
-	d->place = request->place;
-	d->events = before->events;
-	d->from = (struct mir_word){memory_copy(before->from.text), request->place};
-	d->to = (struct mir_word){memory_copy(before->to.text), request->place};
-	measuring_settle(&d->measuring, &before->measuring);
-	measuring_settle(&d->measuring, &request->measuring);
-	request_settle(d, before);
-	request_settle(d, request);
-	probe->defined = d;
-	probe_check(probe, request);
-	destination_settle(probes, probe, request);
-	if (request->n_faults > 0) {
-		probe_define(probe, before);
-		request_free(d);
-		return false;
-	}
-	request_free(before);
-	if (!anew)
-		return false;
-	probe_end(probes, probe);
-	series_make(probe);
-	return probe->flushed && probe->wanted;
-}
-
 void probe_free(struct probes *probes, struct probe *probe)
 {
+	probe_change_free(probe);
 	probe_end(probes, probe);
 	probe_reset(probe, NULL);
 	free(probe->series);

@@ -92,6 +92,7 @@ struct probe {
 	uint64_t fresh_ns;  /* when something came that is not delivered yet; 0: all is */
 	struct destination *destination; /* NULL: where answers go */
 	uint64_t lost;			 /* tuples of its views, so far */
+	struct probe_change *change;	 /* probe-change.h; NULL: none is under way */
 };
 
 /** All of them, over one connection. */
@@ -119,11 +120,12 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
  * when it can. */
 void probe_restore(struct probes *probes, struct probe *probe, unsigned number, bool flushed);
 
-/** Change it by a control request, or complain. Returns whether it has to begin anew. */
-bool probe_change(struct probes *probes, struct probe *probe, struct mir_request *request);
+/** Have it measure what it is defined by, from nothing; free what it had. */
+void probe_series_make(struct probe *probe);
+void probe_series_free(struct probe_series *series, size_t n);
 
-/** Begin to measure, for an errand. What was before this call is no part of it, so it is active
- * only when that has come; then, or after 5 s, probes_settle() says whether it works. */
+/** Begin to measure, for an errand: what was before is no part of it, so it is active only when
+ * that has come; then, or after 5 s, probes_settle() says whether it works. */
 void probe_begin(struct probes *probes, struct probe *probe, unsigned errand);
 
 /** Those that begin are active, or have failed. Returns whether there are others. */
@@ -147,10 +149,8 @@ void probes_count(struct probes *probes);
 const struct usages *probes_usages(struct probes *probes, uint64_t since_ns);
 
 void probe_free(struct probes *probes, struct probe *probe);
-
 struct probe *probe_find(struct probes *probes, const char *id);
 
 /** Has all come that was before @since_ns? */
 bool probe_is_whole(const struct probe *probe, uint64_t since_ns);
-
 #endif

@@ -15,7 +15,7 @@
 
 char *sir_path(const char *uri)
 {
-	char *path, *to;
+	char *path, *to, *clean;
 
 	if (strncmp(uri, "file:", strlen("file:")) != 0)
 		return NULL;
@@ -37,7 +37,9 @@ char *sir_path(const char *uri)
 		}
 	}
 	*to = '\0';
-	return path;
+	clean = code_path(path);
+	free(path);
+	return clean;
 }
 
 bool sir_is_below(const char *path, const char *folder)

@@ -44,8 +44,8 @@ static void ends_write(struct mir_writing *w, unsigned until)
 		fprintf(w->out, "</%s>", elements[--w->open]);
 }
 
-/* The id is the name up to here, and the name its last part. */
-static void begin_write(struct mir_writing *w, const char *name, unsigned part)
+/* The id is the name up to here, and the name its last part, if it has no @title. */
+static void begin_write(struct mir_writing *w, const char *name, unsigned part, const char *title)
 {
 	size_t begin = part > 0 ? part_end(name, part - 1) : 0, end = part_end(name, part);
 	char *id = strndup(name, end);
@@ -55,7 +55,7 @@ static void begin_write(struct mir_writing *w, const char *name, unsigned part)
 	fprintf(w->out, "<%s", elements[part]);
 	answer_attribute(w->out, "id", id);
 	if (w->request->named)
-		answer_attribute(w->out, "name", id + begin + 1);
+		answer_attribute(w->out, "name", title ? title : id + begin + 1);
 	/* whoever has called MPI_Init is a process's first thread */
 	if (part == PARTS - 1 && strcmp(id + begin, "/t0") == 0)
 		answer_attribute(w->out, "master", "true");
@@ -66,13 +66,16 @@ static void begin_write(struct mir_writing *w, const char *name, unsigned part)
 
 static void stack_write(struct mir_writing *w, const struct mir_thread *t)
 {
+	/* what is known without them, if there are none */
+	char *const *frames = t->n_stack > 0 ? t->stack : t->frames;
+	size_t n = t->n_stack > 0 ? t->n_stack : SNAPSHOT_FRAMES;
 	uint64_t written = 0;
 
-	for (size_t i = 0; i < SNAPSHOT_FRAMES && written < w->request->stack; i++) {
-		if (!t->frames[i])
+	for (size_t i = 0; i < n && written < w->request->stack; i++) {
+		if (!frames[i])
 			continue;
 		fputs("<stack>", w->out);
-		answer_text(w->out, t->frames[i]);
+		answer_text(w->out, frames[i]);
 		fputs("</stack>", w->out);
 		written++;
 	}
@@ -92,7 +95,7 @@ static void threads_write(const struct snapshot *s, struct mir_writing *w)
 			same++;
 		ends_write(w, same);
 		for (unsigned part = same; part < parts; part++)
-			begin_write(w, name, part);
+			begin_write(w, name, part, part == PARTS - 1 ? s->threads[i].title : NULL);
 		stack_write(w, &s->threads[i]);
 		last = name;
 	}
@@ -127,6 +130,24 @@ static void missing_write(const struct snapshot *s, struct mir_writing *w)
 		answer_missing(w->out, s->missing[i].host, s->missing[i].why);
 }
 
+/* What has no stacks, and what those that there are have cost; and whether all is over. */
+static void state_write(const struct snapshot *s, FILE *out)
+{
+	if (s->ended)
+		fputs("<?ended why=\"no process of the run is there any more: this is who there "
+		      "was\"?>",
+		      out);
+	for (size_t i = 0; i < s->n_unread; i++) {
+		fputs("<?unread", out);
+		answer_attribute(out, "id", s->unread[i].host);
+		answer_attribute(out, "why", s->unread[i].why);
+		fputs("?>", out);
+	}
+	if (s->looked > 0)
+		fprintf(out, "<?stopped threads=\"%u\" ms=\"%.3f\" longest_ms=\"%.3f\"?>",
+			s->looked, (double)s->stopped_ns / 1e6, (double)s->longest_ns / 1e6);
+}
+
 /* Nor for what looking costs. */
 static void cost_write(const struct toll *toll, FILE *out)
 {
@@ -150,6 +171,7 @@ void snapshot_write(const struct snapshot *snapshot, const struct mir_request *r
 	fputs("<snapshot>", out);
 	cost_write(toll, out);
 	missing_write(snapshot, &w);
+	state_write(snapshot, out);
 	threads_write(snapshot, &w);
 	communicators_write(snapshot, &w);
 	fputs("</snapshot>\n", out);

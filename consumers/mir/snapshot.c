@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes snapshots: by the views `rates`, which knows all threads and communicators, and
- * `heartbeat`. */
+ * `heartbeat`, and with stacks that agents read. */
 #include "consumers/mir/snapshot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/mir/stack-ask.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -75,7 +76,7 @@ static char *name_part(const char *name, unsigned parts)
 	return memory_copy_bytes(name, (size_t)(at - name));
 }
 
-static struct mir_thread *thread_add(struct snapshot *s, char *name)
+struct mir_thread *snapshot_thread(struct snapshot *s, char *name)
 {
 	if (!name)
 		return NULL;
@@ -89,6 +90,27 @@ static void thread_fini(struct mir_thread *t)
 	free(t->name);
 	for (size_t i = 0; i < SNAPSHOT_FRAMES; i++)
 		free(t->frames[i]);
+	for (size_t i = 0; i < t->n_stack; i++)
+		free(t->stack[i]);
+	free(t->stack);
+	free(t->title);
+}
+
+/* What another part says of the same thread. */
+static void thread_join(struct mir_thread *to, struct mir_thread *from)
+{
+	for (size_t k = 0; k < SNAPSHOT_FRAMES; k++) {
+		if (to->frames[k])
+			continue;
+		to->frames[k] = from->frames[k];
+		from->frames[k] = NULL;
+	}
+	if (!to->stack) {
+		to->stack = from->stack;
+		to->n_stack = from->n_stack;
+		from->stack = NULL;
+		from->n_stack = 0;
+	}
 }
 
 /* Sort, and keep each once, with all frames. */
@@ -105,12 +127,7 @@ static void threads_settle(struct snapshot *s)
 			s->threads[kept++] = *t;
 			continue;
 		}
-		for (size_t k = 0; k < SNAPSHOT_FRAMES; k++) {
-			if (last->frames[k])
-				continue;
-			last->frames[k] = t->frames[k];
-			t->frames[k] = NULL;
-		}
+		thread_join(last, t);
 		thread_fini(t);
 	}
 	s->n_threads = kept;
@@ -133,15 +150,19 @@ static void members_settle(struct snapshot *s)
 
 /* ---- what waves say ---- */
 
+void snapshot_miss(struct mir_missing **list, size_t *n, const char *what, const char *why)
+{
+	*list = memory_room(*list, *n, sizeof(**list));
+	(*list)[(*n)++] = (struct mir_missing){memory_copy(what), memory_copy(why)};
+}
+
 static void missing_take(struct snapshot *s, const struct evspace_client *client)
 {
 	const struct evspace_wave *w = evspace_wave(client);
 
-	for (size_t i = 0; i < w->n_missing; i++) {
-		s->missing = memory_room(s->missing, s->n_missing, sizeof(*s->missing));
-		s->missing[s->n_missing++] = (struct mir_missing){memory_copy(w->missing[i].leaf),
-								  memory_copy(w->missing[i].why)};
-	}
+	for (size_t i = 0; i < w->n_missing; i++)
+		snapshot_miss(&s->missing, &s->n_missing, w->missing[i].leaf, w->missing[i].why);
+	s->ended = w->processes == 0 && w->n_missing == 0;
 }
 
 /* Windows and files have such numbers, too. */
@@ -158,7 +179,7 @@ static void classes_take(struct snapshot *s, struct evspace_client *client)
 	struct evspace_leaf leaf;
 
 	while (evspace_class(client, &c)) {
-		thread_add(s, name_part(c.name, 4));
+		snapshot_thread(s, name_part(c.name, 4));
 		if (!is_of_communicator(&c))
 			continue;
 		s->members = memory_room(s->members, s->n_members, sizeof(*s->members));
@@ -166,7 +187,7 @@ static void classes_take(struct snapshot *s, struct evspace_client *client)
 			c.comm, evspace_is_world(client, c.comm), name_part(c.name, 3)};
 	}
 	for (size_t i = 0; evspace_leaf(client, i, &leaf); i++)
-		thread_add(s, name_part(leaf.name, 2));
+		snapshot_thread(s, name_part(leaf.name, 2));
 	missing_take(s, client);
 }
 
@@ -180,7 +201,7 @@ static void frames_take(struct snapshot *s, struct evspace_client *client)
 
 		if (!region && !(ev.flags & EVSPACE_RUNNING))
 			continue;
-		t = thread_add(s, name_part(ev.name, 4));
+		t = snapshot_thread(s, name_part(ev.name, 4));
 		if (!t)
 			continue;
 		/* in no region, the call site stands for one */
@@ -230,6 +251,15 @@ static void look_take(struct snapshot *s, struct mir_look *look,
 	s->why = memory_copy("nobody has answered; evspace status says more");
 }
 
+static void missing_free(struct mir_missing *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		free(list[i].host);
+		free(list[i].why);
+	}
+	free(list);
+}
+
 static void snapshot_fini(struct snapshot *s)
 {
 	for (size_t i = 0; i < s->n_threads; i++)
@@ -238,11 +268,8 @@ static void snapshot_fini(struct snapshot *s)
 	for (size_t i = 0; i < s->n_members; i++)
 		free(s->members[i].process);
 	free(s->members);
-	for (size_t i = 0; i < s->n_missing; i++) {
-		free(s->missing[i].host);
-		free(s->missing[i].why);
-	}
-	free(s->missing);
+	missing_free(s->missing, s->n_missing);
+	missing_free(s->unread, s->n_unread);
 	free(s->why);
 	*s = (struct snapshot){0};
 }
@@ -252,7 +279,7 @@ static bool looks_come(const struct snapshots *s)
 	for (size_t i = 0; i < 2; i++)
 		if (s->looks[i].client && !s->looks[i].come && !s->looks[i].ended)
 			return false;
-	return true;
+	return s->stacks == NULL;
 }
 
 bool snapshots_run(struct snapshots *snapshots)
@@ -267,6 +294,7 @@ bool snapshots_run(struct snapshots *snapshots)
 	look_take(s, &snapshots->looks[1], frames_take);
 	look_end(&snapshots->looks[0]);
 	look_end(&snapshots->looks[1]);
+	stack_ask_end(snapshots);
 	threads_settle(s);
 	members_settle(s);
 	snapshot_fini(&snapshots->newest);
@@ -275,18 +303,21 @@ bool snapshots_run(struct snapshots *snapshots)
 	return false;
 }
 
-const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t since_ns, bool stacks)
+const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t since_ns,
+				       unsigned depth)
 {
 	const struct snapshot *newest = &snapshots->newest;
 
-	if (newest->since_ns >= since_ns && (newest->stacks || !stacks))
+	if (newest->since_ns >= since_ns && newest->depth >= depth)
 		return newest;
 	if (snapshots->coming.since_ns > 0)
 		return NULL;
-	snapshots->coming = (struct snapshot){.since_ns = clock_mono_ns(), .stacks = stacks};
+	snapshots->coming = (struct snapshot){.since_ns = clock_mono_ns(), .depth = depth};
 	look_begin(snapshots, &snapshots->looks[0], "rates@thread");
-	if (stacks)
+	if (depth > 0) {
 		look_begin(snapshots, &snapshots->looks[1], "heartbeat");
+		stack_ask(snapshots, depth, DEADLINE_MS);
+	}
 	return NULL;
 }
 
@@ -294,6 +325,7 @@ void snapshots_fini(struct snapshots *snapshots)
 {
 	look_end(&snapshots->looks[0]);
 	look_end(&snapshots->looks[1]);
+	stack_ask_end(snapshots);
 	snapshot_fini(&snapshots->newest);
 	snapshot_fini(&snapshots->coming);
 }

@@ -16,8 +16,12 @@
 
 /** A thread, or a node without threads. */
 struct mir_thread {
-	char *name; /* "/cluster/node/rank3/t0" */
+	char *name; /* "/cluster/node/rank3/t0"; "/cluster/node/rank3/4711": one that has no number
+		     */
 	char *frames[SNAPSHOT_FRAMES];
+	char *title;  /* the kernel's name of one without a number; else NULL */
+	char **stack; /* its functions, the innermost first */
+	size_t n_stack;
 };
 
 /** A communicator, and a process that is in it. */
@@ -30,7 +34,8 @@ struct mir_member {
 /** Who is there, in the order of names; each thread and each member once. */
 struct snapshot {
 	uint64_t since_ns; /* when it was asked for (clock_mono_ns()); 0: there is none */
-	bool stacks;	   /* with what threads are in */
+	unsigned depth;	   /* of the stacks; 0: without */
+	bool ended;	   /* no process of the run is there any more */
 	char *why;	   /* it could not be taken; NULL: it was */
 	struct mir_thread *threads;
 	size_t n_threads;
@@ -38,8 +43,10 @@ struct snapshot {
 	size_t n_members;
 	struct mir_missing {
 		char *host, *why;
-	} * missing; /* hosts that have not answered */
-	size_t n_missing;
+	} * missing, *unread; /* hosts that have not answered; and what has no stacks */
+	size_t n_missing, n_unread;
+	unsigned looked; /* threads that were stopped for that */
+	uint64_t stopped_ns, longest_ns;
 };
 
 struct toll;
@@ -56,11 +63,21 @@ struct snapshots {
 	const struct evspace_options *options;
 	struct snapshot newest, coming; /* coming.since_ns is 0: none is being taken */
 	struct mir_look looks[2];
+	struct evspace_question *stacks; /* stack-ask.h; NULL: it is answered */
 };
 
-/** The newest one that was asked for since @since_ns, with stacks if @stacks. NULL: it is being
- * taken, or will be when this is called again; it has come 5 s later at most, or says why not. */
-const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t since_ns, bool stacks);
+/** The newest one that was asked for since @since_ns, with stacks down to @depth frames. NULL: it
+ * is being taken, or will be when this is called again; it has come 5 s later at most, or says why
+ * not. */
+const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t since_ns,
+				       unsigned depth);
+
+/** Add a thread, whose @name it takes; NULL: that is none. Each may be added several times, with
+ * another part of what is known. */
+struct mir_thread *snapshot_thread(struct snapshot *snapshot, char *name);
+
+/** Add to one of its lists, of @n, what is not there, and why; both are copied. */
+void snapshot_miss(struct mir_missing **list, size_t *n, const char *what, const char *why);
 
 /** Take what has come. Returns whether one is being taken. */
 bool snapshots_run(struct snapshots *snapshots);

@@ -11,7 +11,7 @@ bool sources_since(struct probes *probes, const struct sources_need *need, uint6
 {
 	*sources = (struct sources){NULL, NULL};
 	if (need->snapshot)
-		sources->snapshot = snapshots_since(&probes->snapshots, since_ns, need->stacks);
+		sources->snapshot = snapshots_since(&probes->snapshots, since_ns, need->depth);
 	if (need->usages)
 		sources->usages = probes_usages(probes, since_ns);
 	return (!need->snapshot || sources->snapshot) && (!need->usages || sources->usages);

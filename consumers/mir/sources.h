@@ -8,7 +8,8 @@
 
 /** What is needed. */
 struct sources_need {
-	bool snapshot, stacks, usages;
+	bool snapshot, usages;
+	unsigned depth; /* of the snapshot's stacks; 0: without */
 };
 
 /** What has come. NULL: it is not needed. */

@@ -21,7 +21,7 @@
 
 static void tool_flush(struct tool *tool)
 {
-	ssize_t n = tool->n_unread > 0 ? send(tool->fd, tool->unread, tool->n_unread,
+	ssize_t n = tool->n_unread > 0 ? send(tool->fd, tool->unread + tool->read, tool->n_unread,
 					      MSG_NOSIGNAL | MSG_DONTWAIT)
 				       : 0;
 
@@ -31,7 +31,7 @@ static void tool_flush(struct tool *tool)
 	}
 	if (n > 0) {
 		tool->n_unread -= (size_t)n;
-		memmove(tool->unread, tool->unread + n, tool->n_unread);
+		tool->read = tool->n_unread > 0 ? tool->read + (size_t)n : 0;
 	}
 	if (tool->n_unread > 0)
 		event_add(tool->writable, NULL);
@@ -44,16 +44,17 @@ static void tool_say(struct tool *tool, const char *text, size_t n)
 		fflush(stdout);
 		return;
 	}
-	if (tool->n_unread + n > tool->room) {
+	if (tool->read + tool->n_unread + n > tool->room) {
 		char *more = memory_new(2 * (tool->n_unread + n), 1);
 
 		if (tool->n_unread > 0)
-			memcpy(more, tool->unread, tool->n_unread);
+			memcpy(more, tool->unread + tool->read, tool->n_unread);
 		free(tool->unread);
 		tool->unread = more;
+		tool->read = 0;
 		tool->room = 2 * (tool->n_unread + n);
 	}
-	memcpy(tool->unread + tool->n_unread, text, n);
+	memcpy(tool->unread + tool->read + tool->n_unread, text, n);
 	tool->n_unread += n;
 	tool_flush(tool);
 }
@@ -167,7 +168,7 @@ static int listen_at(const union address_any *at, socklen_t bytes)
 	return fd;
 }
 
-int tools_listen(const char *address, struct error *e)
+int tools_listen(struct tools *tools, const char *address, struct error *e)
 {
 	struct address a;
 	struct stat left;
@@ -182,7 +183,19 @@ int tools_listen(const char *address, struct error *e)
 		unlink(a.path);
 	for (size_t i = 0; i < a.n && fd < 0; i++)
 		fd = listen_at(&a.at[i], a.bytes[i]);
+	if (fd >= 0 && a.local)
+		(void)lstat(a.path, &tools->file);
 	return fd < 0 ? errorf(e, "%.200s: %s", address, strerror(errno)) : fd;
+}
+
+void tools_unlisten(const struct tools *tools, const char *address)
+{
+	const char *path = address + strlen("unix:");
+	struct stat now;
+
+	if (tools->file.st_ino && lstat(path, &now) == 0 && now.st_ino == tools->file.st_ino &&
+	    now.st_dev == tools->file.st_dev)
+		unlink(path);
 }
 
 void tools_accept(struct tools *tools, int listener)

@@ -5,6 +5,7 @@
 
 #include <event2/event.h>
 #include <sys/queue.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "consumers/mir/errand.h"
@@ -26,15 +27,16 @@ struct tool {
 	bool gone;   /* nor is anything read */
 	bool wrong;  /* an answer has said what is wrong */
 	struct framing framing;
-	struct errand *errand; /* its document that is being answered; NULL: none is */
-	char *unread;	       /* answers that it has not taken yet */
-	size_t n_unread, room;
+	struct errand *errand;	     /* its document that is being answered; NULL: none is */
+	char *unread;		     /* answers that it has not taken yet: */
+	size_t read, n_unread, room; /* behind so many bytes that it has */
 };
 
 /** All of them. */
 struct tools {
 	LIST_HEAD(, tool) list;
 	struct event_base *base;
+	struct stat file; /* of the socket; zeroed: there is none */
 };
 
 /** One that sends by @fd, which it takes. */
@@ -54,7 +56,10 @@ void tool_free(struct tool *tool);
 
 /** Listen at "unix:PATH", for programs of this user alone, or at "HOST:PORT". Returns the socket,
  * or -1 with @e. */
-int tools_listen(const char *address, struct error *e);
+int tools_listen(struct tools *tools, const char *address, struct error *e);
+
+/** Remove the socket of a "unix:PATH", before it is closed, if it is not another one's by now. */
+void tools_unlisten(const struct tools *tools, const char *address);
 
 /** Take who connects, if it is of this user and there is room. */
 void tools_accept(struct tools *tools, int listener);

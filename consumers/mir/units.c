@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/code/code.h"
 #include "pathmap/base/memory.h"
 
 #define HEAD "<unit id=\""
 #define NAME "\" name=\""
+
+/* Where a region of another source has the name of that. */
+#define FILE_HEAD "\" file=\""
 
 static struct sir_unit *unit_find(const struct probe_owner *owner, uint32_t id)
 {
@@ -20,18 +24,13 @@ static struct sir_unit *unit_find(const struct probe_owner *owner, uint32_t id)
 	return NULL;
 }
 
-/* @at is behind the head. */
-static void unit_note(struct probe_owner *owner, const char *at, const char *end)
+/* The source with that number has the name that begins at @name and ends with a quote. */
+static void unit_add(struct probe_owner *owner, uint32_t id, const char *name, const char *end)
 {
-	char *behind;
-	uint32_t id = (uint32_t)strtoul(at, &behind, 16);
-	const char *name = behind + strlen(NAME), *last, *folder;
+	const char *last = memchr(name, '"', (size_t)(end - name)), *folder;
 	struct sir_unit *u;
 
-	if (strncmp(behind, NAME, strlen(NAME)) != 0 || unit_find(owner, id))
-		return;
-	last = memchr(name, '"', (size_t)(end - name));
-	if (!last)
+	if (!last || unit_find(owner, id))
 		return;
 	folder = memrchr(name, '/', (size_t)(last - name));
 	name = folder ? folder + 1 : name;
@@ -41,17 +40,48 @@ static void unit_note(struct probe_owner *owner, const char *at, const char *end
 	LIST_INSERT_HEAD(&owner->units, u, link);
 }
 
+/* @at is behind the head. */
+static void unit_note(struct probe_owner *owner, const char *at, const char *end)
+{
+	char *behind;
+	uint32_t id = (uint32_t)strtoul(at, &behind, 16);
+
+	if (strncmp(behind, NAME, strlen(NAME)) == 0)
+		unit_add(owner, id, behind + strlen(NAME), end);
+}
+
+/* A header, whose regions are in the units that include it; @at is its name. */
+static void header_note(struct probe_owner *owner, const char *at, const char *end)
+{
+	const char *last = memchr(at, '"', (size_t)(end - at));
+	char *path = memory_copy_bytes(at, last ? (size_t)(last - at) : 0);
+
+	/* what is escaped has another number */
+	if (last && !strchr(path, '&'))
+		unit_add(owner, code_source_id(path), at, end);
+	free(path);
+}
+
 void units_note(struct probe_owner *owner, const char *text, size_t n)
 {
-	const char *at = text, *end = text + n;
+	static const struct {
+		const char *head;
+		void (*note)(struct probe_owner *, const char *, const char *);
+	} kinds[] = {{HEAD, unit_note}, {FILE_HEAD, header_note}};
 	const struct sir_unit *u;
 	unsigned room = UNITS_MAX;
 
 	LIST_FOREACH (u, &owner->units, link)
 		room -= room > 0;
-	for (; room > 0 && (at = memmem(at, (size_t)(end - at), HEAD, strlen(HEAD))); room--) {
-		at += strlen(HEAD);
-		unit_note(owner, at, end);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		const char *at = text, *end = text + n;
+
+		for (; room > 0 &&
+		       (at = memmem(at, (size_t)(end - at), kinds[i].head, strlen(kinds[i].head)));
+		     room--) {
+			at += strlen(kinds[i].head);
+			kinds[i].note(owner, at, end);
+		}
 	}
 }
 

@@ -6,7 +6,7 @@
 #include "consumers/mir/probe.h"
 
 /** Most that an owner has. */
-#define UNITS_MAX 10000u
+#define UNITS_MAX 4000u
 
 struct sir_unit {
 	LIST_ENTRY(sir_unit) link;

@@ -1,80 +1,60 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the stacks of the ranks on this host with elfutils (libdwfl), by ptrace(2). */
-#include <elfutils/libdwfl.h>
+/* Writes the stacks of the ranks on this host. */
+#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "consumers/watchdog/watch.h"
+#include "node-agent/source/stack.h"
 #include "node-agent/store/store.h"
 #include "pathmap/base/folder-base.h"
+#include "tree/data/clock.h"
 
-/* Frames of a thread that are written. */
-#define FRAMES_MOST 64u
+/* How long to look at a process. */
+#define PROCESS_NS UINT64_C(10000000000)
 
-/* What is being written. */
-struct stacks {
-	Dwfl *dwfl;
-	FILE *out;
-	unsigned frames;
-};
-
-static int write_frame(Dwfl_Frame *frame, void *arg)
+static void thread_write(void *arg, const struct stack_thread *thread)
 {
-	struct stacks *s = arg;
-	Dwfl_Module *module;
-	Dwarf_Addr pc;
-	Dwfl_Line *line;
-	const char *name, *file;
-	bool exact;
-	int number = 0;
+	FILE *out = arg;
 
-	if (!dwfl_frame_pc(frame, &pc, &exact) || s->frames++ >= FRAMES_MOST)
-		return DWARF_CB_ABORT;
-	/* a return address may be of the next line */
-	pc -= !exact;
-	module = dwfl_addrmodule(s->dwfl, pc);
-	name = module ? dwfl_module_addrname(module, pc) : NULL;
-	line = module ? dwfl_module_getsrc(module, pc) : NULL;
-	file = line ? dwfl_lineinfo(line, NULL, &number, NULL, NULL, NULL) : NULL;
-	fprintf(s->out, "    %s", name ? name : "?");
-	if (file)
-		fprintf(s->out, " at %s:%d", file, number);
-	else if (module)
-		fprintf(s->out, " in %s",
-			dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-	putc('\n', s->out);
-	return DWARF_CB_OK;
+	fprintf(out, "  thread %d (%s)\n", thread->tid, thread->name);
+	for (size_t i = 0; i < thread->n; i++) {
+		const struct stack_frame *f = &thread->frames[i];
+
+		fprintf(out, "    %s", f->name ? f->name : "?");
+		if (f->file)
+			fprintf(out, " at %s:%d", f->file, f->line);
+		else if (f->module)
+			fprintf(out, " in %s", f->module);
+		putc('\n', out);
+	}
+	if (thread->why[0])
+		fprintf(out, "    %s\n", thread->why);
 }
 
-static int write_thread(Dwfl_Thread *thread, void *arg)
+static void process_write(pid_t pid, FILE *out)
 {
-	struct stacks *s = arg;
+	const uint64_t until = clock_mono_ns() + PROCESS_NS;
+	const struct stack_limits limits = {STACK_FRAMES, until, until};
+	struct error e;
+	pid_t child;
 
-	fprintf(s->out, "  thread %d\n", (int)dwfl_thread_tid(thread));
-	s->frames = 0;
-	/* what cannot be unwound ends the thread, not the file */
-	(void)dwfl_thread_getframes(thread, write_frame, s);
-	return DWARF_CB_OK;
-}
-
-/* Each thread is stopped while its frames are written. */
-static void write_process(pid_t pid, FILE *out)
-{
-	/* search only on this host: elfutils' standard search may ask servers on the network */
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_linux_proc_find_elf,
-		.find_debuginfo = dwfl_build_id_find_debuginfo,
-	};
-	struct stacks s = {.dwfl = dwfl_begin(&callbacks), .out = out};
-
-	if (!s.dwfl || dwfl_linux_proc_report(s.dwfl, pid) != 0 ||
-	    dwfl_report_end(s.dwfl, NULL, NULL) != 0 ||
-	    dwfl_linux_proc_attach(s.dwfl, pid, false) != 0 ||
-	    dwfl_getthreads(s.dwfl, write_thread, &s) != DWARF_CB_OK)
-		fprintf(out, "  not to be had: %s\n", dwfl_errmsg(-1));
-	if (s.dwfl)
-		dwfl_end(s.dwfl);
+	fflush(out);
+	/* by a process that ends: threads that it could not stop are free then */
+	child = fork();
+	if (child == 0) {
+		if (stack_read(pid, &limits, thread_write, out, &e) < 0)
+			fprintf(out, "  not to be had: %s\n", e.text);
+		fflush(out);
+		_exit(0);
+	}
+	if (child < 0)
+		fprintf(out, "  not to be had: %s\n", strerror(errno));
+	else
+		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+			;
 }
 
 void watch_stacks(const struct watch *w, FILE *out)
@@ -93,7 +73,7 @@ void watch_stacks(const struct watch *w, FILE *out)
 		if (!s->alive || strcmp(s->run, w->name) != 0)
 			continue;
 		fprintf(out, "%s, process %d\n", s->name, (int)s->pid);
-		write_process(s->pid, out);
+		process_write(s->pid, out);
 		n++;
 	}
 	if (n < evspace_wave(w->heartbeat.client)->processes)

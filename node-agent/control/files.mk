@@ -8,7 +8,7 @@ libagent_la_SOURCES += \
 	%D%/remap-elements.c %D%/remap-elements.h \
 	%D%/properties.c %D%/properties.h \
 	%D%/report.c %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
-	%D%/search.c %D%/session.c %D%/session.h %D%/shares.c %D%/shares.h \
+	%D%/search.c %D%/session.c %D%/session.h %D%/stacks.c %D%/stacks.h %D%/shares.c %D%/shares.h \
 	%D%/survey.c %D%/survey.h %D%/switch.c %D%/switch.h %D%/steering.c %D%/steering.h \
 	%D%/telling.c %D%/telling.h \
 	%D%/trials.c %D%/trials.h %D%/underway.c %D%/underway.h %D%/usage.c %D%/usage.h %D%/waits.c %D%/waits.h

@@ -11,6 +11,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/source/site.h"
+#include "pathmap/base/wildcard.h"
 #include "tree/data/clock.h"
 
 /* Files of a process that are searched: the program is the first one. */
@@ -24,10 +25,13 @@ struct functions_switch {
 	struct segment_functions *page;
 	struct segment_module modules[MODULES_MOST];
 	uint32_t n_modules;
-	uint64_t addresses[FUNCTIONS_NAMED]; /* in the process, by name; 0: it has none */
+	struct site_function found[FUNCTIONS_NAMED]; /* in the process */
+	size_t n_found;
 	uint64_t until_ns, now_ns;
 	uint32_t changed;
 	bool full;
+	const char *pattern; /* of more functions than may be on; NULL: there is none */
+	size_t too_many;
 };
 
 static int modules_copy(void *arg)
@@ -47,16 +51,52 @@ static int modules_copy(void *arg)
 	return 0;
 }
 
+/* Those of a pattern are the program's own: all of them, or none. */
+static void pattern_find(struct functions_switch *f, const char *pattern)
+{
+	size_t room = FUNCTIONS_NAMED - f->n_found;
+	size_t n = f->n_modules > 0 ? sites_functions(f->here->sites, &f->modules[0], pattern,
+						      &f->found[f->n_found], room)
+				    : 0;
+
+	if (n > room) {
+		f->pattern = pattern;
+		f->too_many = n;
+		return;
+	}
+	for (size_t i = f->n_found; i < f->n_found + n; i++)
+		f->found[i].address += f->modules[0].bias;
+	f->n_found += n;
+}
+
+static void name_find(struct functions_switch *f, const char *name)
+{
+	struct site_function *found = &f->found[f->n_found];
+
+	for (uint32_t k = 0; k < f->n_modules; k++) {
+		uint64_t at = sites_function(f->here->sites, &f->modules[k], name);
+
+		if (at == 0)
+			continue;
+		found->address = at + f->modules[k].bias;
+		snprintf(found->name, sizeof(found->name), "%.*s", (int)sizeof(found->name) - 1,
+			 name);
+		f->n_found++;
+		return;
+	}
+}
+
 static void addresses_find(struct functions_switch *f)
 {
-	for (size_t i = 0; i < f->functions->n_names && i < FUNCTIONS_NAMED; i++) {
-		f->addresses[i] = 0;
-		for (uint32_t k = 0; k < f->n_modules && f->addresses[i] == 0; k++) {
-			uint64_t at = sites_function(f->here->sites, &f->modules[k],
-						     f->functions->names[i]);
+	f->n_found = 0;
+	f->pattern = NULL;
+	for (size_t i = 0; i < f->functions->n_names && f->n_found < FUNCTIONS_NAMED; i++) {
+		const char *name = f->functions->names[i];
 
-			f->addresses[i] = at ? at + f->modules[k].bias : 0;
-		}
+		if (wildcard_is(name))
+			pattern_find(f, name);
+		else
+			name_find(f, name);
 	}
 }
 
@@ -64,10 +104,8 @@ static int functions_write(void *arg)
 {
 	struct functions_switch *f = arg;
 
-	for (size_t i = 0; i < f->functions->n_names && i < FUNCTIONS_NAMED; i++) {
-		if (f->addresses[i] == 0)
-			continue;
-		if (segment_function_switch(f->page, f->functions->names[i], f->addresses[i],
+	for (size_t i = 0; i < f->n_found; i++) {
+		if (segment_function_switch(f->page, f->found[i].name, f->found[i].address,
 					    f->until_ns, f->now_ns) < 0)
 			f->full = true;
 		else
@@ -95,6 +133,10 @@ static void process_switch(struct functions_switch *f, const struct store_segmen
 	if (rc < 0)
 		snprintf(said->why, sizeof(said->why), "%s (pid %d) cannot be switched: %s",
 			 s->name, (int)s->pid, strerror(errno));
+	else if (f->pattern)
+		snprintf(said->why, sizeof(said->why),
+			 "%s has %zu functions %.60s; %u can be on at a time", s->name, f->too_many,
+			 f->pattern, FUNCTIONS_NAMED);
 	else if (f->full)
 		snprintf(said->why, sizeof(said->why),
 			 "%s (pid %d) has %u functions on, and no room for more", s->name,

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "node-agent/control/costs.h"
@@ -21,33 +20,14 @@
 #include "node-agent/control/session.h"
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/store/store-run.h"
+#include "node-agent/control/stacks.h"
 #include "node-agent/control/survey.h"
+#include "node-agent/control/usage.h"
 #include "pathmap/base/interval.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
 #include "tree/scope/gather-status.h"
 #include "tree/wire/wire-place.h"
-
-static uint64_t resident_bytes(void)
-{
-	unsigned long total = 0, process_table = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-
-	if (!f)
-		return 0;
-	if (fscanf(f, "%lu %lu", &total, &process_table) != 2)
-		process_table = 0;
-	fclose(f);
-	return (uint64_t)process_table * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint64_t cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
-}
 
 /* Has this program's file been replaced or removed (proc(5))? */
 static bool is_replaced(void)
@@ -74,8 +54,8 @@ static void report_fill(const struct session_host *host, Evspace__Status *status
 	status->pid = (uint32_t)getpid();
 	status->scopes = (uint32_t)host->n_scopes;
 	status->links = (uint32_t)host->n_sessions;
-	status->cpu_us = cpu_us();
-	status->memory = resident_bytes();
+	status->cpu_us = usage_own_cpu_us();
+	status->memory = usage_own_bytes();
 	status->retention_ms = host->retention_ns / 1000000u;
 	status->wire = WIRE_VERSION;
 	status->clock = (char *)(uintptr_t)clock_kind_name();
@@ -207,6 +187,7 @@ struct report_wish {
 	uint32_t counters;
 	char run[sizeof(((struct store_run *)0)->name)]; /* whose process tables */
 	Evspace__ElementAsk *element;			 /* NULL: none */
+	struct stacks *stacks;				 /* NULL: none */
 };
 
 /*
@@ -234,6 +215,8 @@ static void report_answer(const struct session_host *host, struct link *link, Ev
 				    wish->used);
 	if (wish->process_tables && wish->counters)
 		hardware_fill(host->hardware, &process_tables, wish->counters);
+	if (wish->stacks)
+		stacks_give(wish->stacks, process_tables.processes, process_tables.n);
 	status->n_processes = process_tables.n;
 	status->processes = process_tables.processes;
 	status->n_comms = process_tables.n_comms;
@@ -375,6 +358,7 @@ static void report_gather_free(struct report_gather *r)
 {
 	LIST_REMOVE(&r->underway, entry);
 	gather_status_free(r->gather);
+	stacks_free(r->wish.stacks);
 	limits_free(r->limits);
 	if (r->wish.element)
 		evspace__element_ask__free_unpacked(r->wish.element, NULL);
@@ -405,6 +389,22 @@ static void report_gather_done(void *arg, struct gather_status *gather)
 	report_gather_free(arg);
 }
 
+static void report_gather_ready(void *arg)
+{
+	gather_status_ready(((struct report_gather *)arg)->gather);
+}
+
+static bool report_gather_here(void *arg, const Evspace__StatusAsk *ask, uint32_t deadline_ms)
+{
+	struct report_gather *r = arg;
+
+	if (!r->wish.process_tables || ask->stacks == 0)
+		return false;
+	r->wish.stacks = stacks_new(r->sessions->base, r->sessions->sources, r->wish.run,
+				    ask->stacks, deadline_ms, report_gather_ready, r);
+	return stacks_wait(r->wish.stacks);
+}
+
 static void report_gather_limit(struct report_gather *r, const char *what, char *const *names,
 				size_t n)
 {
@@ -428,6 +428,7 @@ static int report_gather_begin(const struct session_host *host, struct underway_
 		.base = host->base,
 		.children = host->scopes->children,
 		.epoch_ns = host->sources->epoch_ns,
+		.begin = report_gather_here,
 		.answer = report_gather_answer,
 		.done = report_gather_done,
 		.arg = r,

@@ -15,36 +15,38 @@
 #include "node-agent/store/proc.h"
 #include "pathmap/base/memory.h"
 
-/** Most threads of a process that are looked at. */
-#define THREADS_MOST 256u
-
 /** The kernel's figure of a thread that runs may be so far behind: a tick, and the time to read. */
 #define BEHIND_NS 10000000u
 
-/* The kernel's numbers of the threads that have one in names. */
-struct usage_tids {
+/* Where the kernel's numbers are read from, and to. */
+struct usage_read {
 	const struct segment *segment;
-	uint32_t tid[THREADS_MOST];
-	uint32_t n;
+	struct usage_tids *tids;
 };
 
 static int tids_read(void *arg)
 {
-	struct usage_tids *t = arg;
-	uint32_t n = segment_threads(t->segment);
+	const struct usage_read *r = arg;
+	uint32_t n = segment_threads(r->segment);
 
-	for (t->n = 0; t->n < n && t->n < THREADS_MOST; t->n++) {
-		const struct segment_thread *thread = segment_thread(t->segment, t->n);
+	for (r->tids->n = 0; r->tids->n < n && r->tids->n < USAGE_TIDS; r->tids->n++) {
+		const struct segment_thread *thread = segment_thread(r->segment, r->tids->n);
 
-		t->tid[t->n] = thread ? thread->tid : 0;
+		r->tids->tid[r->tids->n] = thread ? thread->tid : 0;
 	}
 	return 0;
 }
 
-static uint32_t thread_number(const struct usage_tids *t, int tid)
+int usage_tids_read(struct usage_tids *tids, const struct segment *segment)
 {
-	for (uint32_t i = 0; i < t->n; i++)
-		if (tid > 0 && t->tid[i] == (uint32_t)tid)
+	tids->n = 0;
+	return segment_guarded(tids_read, &(struct usage_read){segment, tids});
+}
+
+uint32_t usage_tids_find(const struct usage_tids *tids, uint32_t tid)
+{
+	for (uint32_t i = 0; i < tids->n; i++)
+		if (tid > 0 && tids->tid[i] == tid)
 			return i;
 	return USAGE_OTHERS;
 }
@@ -108,7 +110,7 @@ static void thread_add(const struct usage_tids *tids, int pid, int tid, Evspace_
 	uint64_t ran, waited, age;
 
 	if (times && stat && status && sscanf(times, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2) {
-		Evspace__Used *u = used_of(p, thread_number(tids, tid));
+		Evspace__Used *u = used_of(p, usage_tids_find(tids, (uint32_t)tid));
 
 		u->faults += faults(stat);
 		u->preempted += (uint32_t)proc_number(status, "\nnonvoluntary_ctxt_switches:", 1);
@@ -148,7 +150,7 @@ static uint64_t kibibytes(const char *status, const char *key)
 
 bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *left)
 {
-	struct usage_tids tids = {.segment = &s->segment};
+	struct usage_tids tids;
 	const struct dirent *entry;
 	char path[64], *status;
 	unsigned n = 0;
@@ -157,13 +159,13 @@ bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *le
 	if (!s->alive || s->pid <= 0)
 		return true;
 	/* a process is read as a whole */
-	if (*left < THREADS_MOST)
+	if (*left < USAGE_TIDS)
 		return false;
-	if (segment_guarded(tids_read, &tids) < 0)
+	if (usage_tids_read(&tids, &s->segment) < 0)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
 	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks)) && n < THREADS_MOST) {
+	while (tasks && (entry = readdir(tasks)) && n < USAGE_TIDS) {
 		if (entry->d_name[0] == '.')
 			continue;
 		thread_add(&tids, s->pid, atoi(entry->d_name), p);
@@ -180,4 +182,27 @@ bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *le
 	}
 	free(status);
 	return true;
+}
+
+/* ---- this process ---- */
+
+uint64_t usage_own_bytes(void)
+{
+	unsigned long total = 0, process_table = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+
+	if (!f)
+		return 0;
+	if (fscanf(f, "%lu %lu", &total, &process_table) != 2)
+		process_table = 0;
+	fclose(f);
+	return (uint64_t)process_table * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t usage_own_cpu_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }

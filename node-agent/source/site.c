@@ -14,6 +14,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/wildcard.h"
 #include "pathmap/model/pattern.h"
 
 /* Most open files. */
@@ -194,9 +195,27 @@ static struct code *code_find(struct sites *sites, const struct segment_module *
 struct function_search {
 	struct sites *sites;
 	const struct segment_module *module;
-	const char *name;
-	uint64_t address;
+	const char *name; /* or a pattern: then `found` has room */
+	struct site_function *found;
+	size_t most, n;
 };
+
+static void search_take(struct function_search *s, const char *name, uint64_t address)
+{
+	if (s->n < s->most) {
+		s->found[s->n].address = address;
+		snprintf(s->found[s->n].name, SITE_FUNCTION, "%s", name);
+	}
+	s->n++;
+}
+
+static bool search_wants(const struct function_search *s, const char *name)
+{
+	if (!wildcard_is(s->name))
+		return s->n == 0 && strcmp(name, s->name) == 0;
+	/* the compiler's own begin like that */
+	return name[0] != '_' && strlen(name) < SITE_FUNCTION && wildcard_match(s->name, name);
+}
 
 static int search_answer(void *arg)
 {
@@ -204,22 +223,42 @@ static int search_answer(void *arg)
 	const struct code *code = code_find(s->sites, s->module);
 	int n = code->dwfl ? dwfl_module_getsymtab(code->module) : 0;
 
-	for (int i = 1; i < n && s->address == 0; i++) {
+	for (int i = 1; i < n; i++) {
 		GElf_Sym symbol;
 		GElf_Addr at;
 		const char *name =
 			dwfl_module_getsym_info(code->module, i, &symbol, &at, NULL, NULL, NULL);
 
 		if (name && GELF_ST_TYPE(symbol.st_info) == STT_FUNC &&
-		    symbol.st_shndx != SHN_UNDEF && strcmp(name, s->name) == 0)
-			s->address = at - code->bias;
+		    symbol.st_shndx != SHN_UNDEF && search_wants(s, name))
+			search_take(s, name, at - code->bias);
 	}
 	return 0;
 }
 
+static void search_do(struct function_search *s)
+{
+	/* as of question_ask() */
+	if (segment_guarded(search_answer, s) == 0)
+		return;
+	memset(s->sites->files, 0, sizeof(s->sites->files));
+	s->n = 0;
+}
+
+size_t sites_functions(struct sites *sites, const struct segment_module *module,
+		       const char *pattern, struct site_function *found, size_t most)
+{
+	struct function_search s = {sites, module, pattern, found, most, 0};
+
+	if (module->build_id_bytes > 0)
+		search_do(&s);
+	return s.n;
+}
+
 uint64_t sites_function(struct sites *sites, const struct segment_module *module, const char *name)
 {
-	struct function_search s = {.sites = sites, .module = module, .name = name};
+	struct site_function found = {.address = 0};
+	struct function_search s = {sites, module, name, &found, 1, 0};
 	struct function *f;
 
 	if (module->build_id_bytes == 0 || !name[0] || strlen(name) >= sizeof(f->name))
@@ -230,16 +269,12 @@ uint64_t sites_function(struct sites *sites, const struct segment_module *module
 		    strcmp(f->name, name) == 0)
 			return f->address;
 	}
-	/* as of question_ask() */
-	if (segment_guarded(search_answer, &s) < 0) {
-		memset(sites->files, 0, sizeof(sites->files));
-		return 0;
-	}
+	search_do(&s);
 	f = &sites->functions[sites->n_functions++ % FUNCTIONS_KEPT];
 	memcpy(f->build_id, module->build_id, sizeof(f->build_id));
 	snprintf(f->name, sizeof(f->name), "%s", name);
-	f->address = s.address;
-	return s.address;
+	f->address = found.address;
+	return found.address;
 }
 
 /* ---- texts ---- */

@@ -10,6 +10,9 @@
 /** Longest text of a site, with its final 0. */
 #define SITE_TEXT 128
 
+/** Longest name of a function that patterns find, with its final 0. */
+#define SITE_FUNCTION 56
+
 /** The sites that were resolved last, and the files that are open for it. */
 struct sites;
 
@@ -30,6 +33,17 @@ const char *sites_find(struct sites *sites, const struct segment_module *module,
  * 0: it has none, or the file is not the one that was run. The first one of several with the same
  * name. The last results are kept. */
 uint64_t sites_function(struct sites *sites, const struct segment_module *module, const char *name);
+
+/** A function of a file, by its symbols. */
+struct site_function {
+	uint64_t address; /* in the file */
+	char name[SITE_FUNCTION];
+};
+
+/** Write those that @pattern stands for (wildcard.h), but for names that begin with `_`, to @found,
+ * where there is room for @most. Returns how many there are, which may be more. */
+size_t sites_functions(struct sites *sites, const struct segment_module *module,
+		       const char *pattern, struct site_function *found, size_t most);
 
 /** Close the files and free their memory, unless there are holds: nothing is to be resolved for
  * now. */

@@ -36,7 +36,12 @@ bool fanout_hold(struct fanout_branch *b, size_t bytes)
 	return false;
 }
 
-static void fanout_settle(struct fanout *f)
+void fanout_wait(struct fanout *f)
+{
+	f->pending++;
+}
+
+void fanout_settle(struct fanout *f)
 {
 	uint64_t now = clock_mono_ns(), us;
 	struct timeval in;

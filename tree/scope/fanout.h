@@ -42,7 +42,7 @@ struct fanout_kind {
 	 * else with @behind. */
 	void *(*miss)(const struct fanout_branch *b, const struct plan_place *place,
 		      enum missing_why why, const char *text, const char *behind);
-	/* Do here what the question asks for; NULL: nothing. */
+	/* Do here what the question asks for, or begin it (fanout_wait()); NULL: nothing. */
 	void (*here)(struct fanout *f);
 	/* All seats are taken: answer. The fan-out may be freed now. */
 	void (*end)(struct fanout *f);
@@ -83,6 +83,10 @@ bool fanout_hold(struct fanout_branch *b, size_t bytes);
 
 /** Ask all children. The kind's end() follows from the loop, never before this returns. */
 void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *children);
+
+/** From the kind's here(): what it has begun is not done yet; and then: it is. */
+void fanout_wait(struct fanout *f);
+void fanout_settle(struct fanout *f);
 
 /** Leave the children, and free the answers and all else but @f itself. */
 void fanout_fini(struct fanout *f);

@@ -206,6 +206,19 @@ static void branch_give(struct fanout_branch *b, Evspace__Status *status)
 	}
 }
 
+static void gather_here(struct fanout *f)
+{
+	const struct gather_status *g = (const struct gather_status *)f;
+
+	if (g->host->begin && g->host->begin(g->host->arg, g->ask, f->deadline_ms))
+		fanout_wait(f);
+}
+
+void gather_status_ready(struct gather_status *g)
+{
+	fanout_settle(&g->fanout);
+}
+
 static void gather_end(struct fanout *f)
 {
 	struct gather_status *g = (struct gather_status *)f;
@@ -235,6 +248,7 @@ static const struct fanout_kind kind = {
 	.ask = gather_ask,
 	.take = gather_take,
 	.miss = gather_miss,
+	.here = gather_here,
 	.end = gather_end,
 	.said_free = said_free,
 };

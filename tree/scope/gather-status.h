@@ -3,6 +3,7 @@
 #ifndef EVSPACE_GATHER_STATUS_H
 #define EVSPACE_GATHER_STATUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pathmap/base/error.h"
@@ -17,6 +18,10 @@ struct gather_status_host {
 	struct event_base *base;
 	struct child_set *children;
 	int64_t epoch_ns; /* event-space time at this host's CLOCK_MONOTONIC 0 */
+	/* Begin what takes time for this agent's own status, which @ask wants by @deadline_ms from
+	 * now on. Returns whether there is something; then gather_status_ready() says that it is
+	 * done. Called before gather_status_new() returns. NULL: there is never. */
+	bool (*begin)(void *arg, const Evspace__StatusAsk *ask, uint32_t deadline_ms);
 	/* Fill this agent's own status into @frame, where those below are set already, and send it
 	 * to @up. */
 	void (*answer)(void *arg, struct link *up, Evspace__Frame *frame);
@@ -34,6 +39,9 @@ struct gather_status_host {
  */
 struct gather_status *gather_status_new(const struct gather_status_host *host, struct link *up,
 					const Evspace__StatusAsk *ask, struct error *e);
+
+/** What begin() has begun is done. */
+void gather_status_ready(struct gather_status *gather);
 
 /**
  * Shrink @frame, a Status with those below it, until it fits into a frame: replaces the largest

@@ -7,20 +7,24 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/** Most of them at once, how long each may take, and bytes that it may print. */
-#define WORKERS_MAX   4u
-#define WORKER_S      300
-#define WORKER_OUTPUT ((size_t)256 << 20)
-
 struct worker;
 
 /** Prints what there is to say. Returns whether that says what is wrong. It may ask only for files
  * and start programs, which end with it. */
 typedef bool worker_function(void *arg, FILE *out);
 
-/** Have a copy of this process do @work, with @arg as it is now. The loop of @base is woken up by
- * its end. Returns NULL with errno: there can be no process. */
-struct worker *worker_new(struct event_base *base, worker_function *work, void *arg);
+/** How long one may print nothing, and what it may print. */
+struct worker_limits {
+	unsigned ms;
+	size_t bytes;
+};
+
+/** Have a copy of this process do @work, with @arg as it is now. By its end the loop of @base is
+ * woken up, and @ended called with @ended_arg (NULL: nothing); it may free the worker. Returns NULL
+ * with errno: there can be no process. */
+struct worker *worker_new(struct event_base *base, const struct worker_limits *limits,
+			  worker_function *work, void *arg, void (*ended)(void *ended_arg),
+			  void *ended_arg);
 
 /** Has it ended? Then *@text and *@n are what it has printed, valid until worker_free(), *@wrong
  * what it has returned; or *@why is why there is nothing (else NULL). */

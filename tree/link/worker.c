@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Forks for work that takes long, and reads what the child prints as it comes. */
-#include "consumers/mir/worker.h"
+#include "tree/link/worker.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +31,45 @@ struct worker {
 	char *text;
 	size_t n, room;
 	bool wrong;
-	const char *why; /* why nothing came of it; NULL: something did */
+	char *why; /* why nothing came of it; NULL: something did */
+	struct worker_limits limits;
+	void (*ended)(void *arg);
+	void *ended_arg;
 };
+
+/* Those that were killed, and have not ended yet: nobody waits for what the kernel does. */
+#define KILLED_MOST 64u
+
+static pid_t killed[KILLED_MOST];
+
+/* Returns whether it has ended; @block: wait for that. */
+static bool child_reap(pid_t pid, bool block, int *status)
+{
+	pid_t got;
+
+	do
+		got = waitpid(pid, status, block ? 0 : WNOHANG);
+	while (got < 0 && errno == EINTR);
+	return got != 0;
+}
+
+/* Look after the killed ones, and after @pid, too (0: none), if there is room. Returns whether
+ * there was. */
+static bool killed_reap(pid_t pid)
+{
+	bool taken = pid == 0;
+	int status;
+
+	for (unsigned i = 0; i < KILLED_MOST; i++) {
+		if (killed[i] && child_reap(killed[i], false, &status))
+			killed[i] = 0;
+		if (!killed[i] && !taken) {
+			killed[i] = child_reap(pid, false, &status) ? 0 : pid;
+			taken = true;
+		}
+	}
+	return taken;
+}
 
 /* Nothing of this process's connections is open in the child, whose end all would see late; and no
  * signal wakes up the loop of this one. */
@@ -49,33 +86,38 @@ static _Noreturn void child_work(pid_t parent, int fd, worker_function *work, vo
 	    fcntl(CHILD_PIPE, F_SETFD, FD_CLOEXEC) < 0 || !(out = fdopen(CHILD_PIPE, "w")))
 		_exit(SAID_LESS);
 	wrong = work(arg, out);
-	if (fclose(out) != 0)
+	/* the pipe ends with the process, which is waited for then */
+	if (fflush(out) != 0)
 		_exit(SAID_LESS);
 	_exit(wrong ? SAID_WRONG : SAID_FINE);
 }
 
-static void worker_kill(const struct worker *w)
+static void worker_end(struct worker *w, char *why)
 {
-	/* with what it has started */
-	kill(-w->pid, SIGKILL);
-	kill(w->pid, SIGKILL);
-}
-
-static void worker_end(struct worker *w, const char *why)
-{
+	pid_t pid = w->pid;
 	int status = 0;
 
 	event_del(w->readable);
-	if (why)
-		worker_kill(w);
-	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
-		;
 	w->pid = 0;
+	w->why = why;
+	if (why) {
+		kill(-pid, SIGKILL); /* with what it has started */
+		kill(pid, SIGKILL);
+		if (!killed_reap(pid))
+			child_reap(pid, true, &status);
+		return;
+	}
+	child_reap(pid, true, &status);
 	w->wrong = WIFEXITED(status) && WEXITSTATUS(status) == SAID_WRONG;
-	if (why)
-		w->why = why;
-	else if (!WIFEXITED(status) || WEXITSTATUS(status) > SAID_WRONG)
-		w->why = "the process that read it has ended before it had all; name less at once";
+	if (!WIFEXITED(status) || WEXITSTATUS(status) > SAID_WRONG)
+		w->why = memory_copy(
+			"the process that read it has ended before it had all; name less at once");
+}
+
+static void worker_tell(const struct worker *w)
+{
+	if (w->ended)
+		w->ended(w->ended_arg);
 }
 
 static void on_output(evutil_socket_t fd, short what, void *arg)
@@ -84,7 +126,9 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 	ssize_t n;
 
 	if (what & EV_TIMEOUT) {
-		worker_end(w, "it takes longer than 5 minutes; name less at once");
+		worker_end(w, memory_format("it takes longer than %u s; name less at once",
+					    w->limits.ms / 1000));
+		worker_tell(w);
 		return;
 	}
 	if (w->room - w->n < TURN) {
@@ -98,19 +142,24 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 		return;
 	if (n <= 0)
 		worker_end(w, NULL);
-	else if ((w->n += (size_t)n) > WORKER_OUTPUT)
-		worker_end(w, "the answer is larger than 256 MiB; name less at once");
+	else if ((w->n += (size_t)n) > w->limits.bytes)
+		worker_end(w, memory_format("the answer is larger than %zu KiB; name less at once",
+					    w->limits.bytes >> 10));
+	if (w->pid == 0)
+		worker_tell(w);
 }
 
-struct worker *worker_new(struct event_base *base, worker_function *work, void *arg)
+struct worker *worker_new(struct event_base *base, const struct worker_limits *limits,
+			  worker_function *work, void *arg, void (*ended)(void *ended_arg),
+			  void *ended_arg)
 {
-	/* it prints when it has all */
-	const struct timeval most = {WORKER_S, 0};
+	const struct timeval most = {limits->ms / 1000, limits->ms % 1000 * 1000};
 	const pid_t parent = getpid();
 	struct worker *w;
 	int ends[2];
 	pid_t pid;
 
+	killed_reap(0);
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return NULL;
 	pid = fork();
@@ -124,6 +173,9 @@ struct worker *worker_new(struct event_base *base, worker_function *work, void *
 	w = memory_new(1, sizeof(*w));
 	w->pid = pid;
 	w->fd = ends[0];
+	w->limits = *limits;
+	w->ended = ended;
+	w->ended_arg = ended_arg;
 	setpgid(pid, pid);
 	w->readable = event_new(base, w->fd, EV_READ | EV_PERSIST, on_output, w);
 	if (!w->readable || event_add(w->readable, &most) < 0)
@@ -148,9 +200,10 @@ void worker_free(struct worker *worker)
 	if (!worker)
 		return;
 	if (worker->pid > 0)
-		worker_end(worker, "nobody waits for it");
+		worker_end(worker, memory_copy("nobody waits for it"));
 	event_free(worker->readable);
 	close(worker->fd);
+	free(worker->why);
 	free(worker->text);
 	free(worker);
 }

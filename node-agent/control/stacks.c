@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Has a worker read stacks, which prints them as a packed Status; one at a time, and not too often.
+ */
+#include "node-agent/control/stacks.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "node-agent/control/usage.h"
+#include "node-agent/source/stack.h"
+#include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
+#include "tree/data/process.h"
+#include "tree/link/worker.h"
+
+/* What a host says of them, at most: some 5,000 frames. */
+#define STACKS_BYTES ((size_t)256 << 10)
+
+/* The longest rest of threads. */
+#define REST_MOST_NS UINT64_C(300000000)
+
+/* The longest text of a frame. */
+#define FRAME_TEXT 200
+
+struct stacks {
+	const struct source_host *here;
+	char run[64];
+	unsigned depth;
+	uint64_t begin_ns, until_ns;
+	struct worker *worker; /* NULL: there is none */
+	Evspace__Status *said; /* what it has read; NULL: nothing */
+	char *why;	       /* there is nothing; NULL: nobody has said */
+	void (*ready)(void *arg);
+	void *arg;
+};
+
+/* Of this agent. */
+static struct {
+	bool busy;
+	uint64_t again_ns; /* threads are left alone until then */
+} pace;
+
+/* ---- in the worker ---- */
+
+/* A process that is being read. */
+struct stacks_process {
+	Evspace__Process *message;
+	struct usage_tids tids;
+	size_t *bytes; /* left for all */
+};
+
+static void frame_text(char text[FRAME_TEXT], const struct stack_frame *f)
+{
+	const char *name = f->name ? f->name : "?";
+
+	if (f->file)
+		snprintf(text, FRAME_TEXT, "%.120s (%.50s:%d)", name, f->file, f->line);
+	else if (f->module)
+		snprintf(text, FRAME_TEXT, "%.120s (%.60s)", name, f->module);
+	else
+		snprintf(text, FRAME_TEXT, "%.120s", name);
+}
+
+static void thread_add(void *arg, const struct stack_thread *thread)
+{
+	struct stacks_process *p = arg;
+	Evspace__Process *m = p->message;
+	Evspace__Stack *s = memory_new(1, sizeof(*s));
+
+	evspace__stack__init(s);
+	s->thread = usage_tids_find(&p->tids, (uint32_t)thread->tid);
+	s->tid = (uint32_t)thread->tid;
+	s->name = memory_copy(thread->name);
+	s->stopped_ns = thread->stopped_ns;
+	s->why = memory_copy(thread->why);
+	s->frames = memory_new(thread->n + 1, sizeof(*s->frames));
+	for (size_t i = 0; i < thread->n; i++) {
+		char text[FRAME_TEXT];
+
+		frame_text(text, &thread->frames[i]);
+		if (*p->bytes < FRAME_TEXT) {
+			free(s->why);
+			s->why = memory_copy("not to its end: there are too many frames on the "
+					     "host");
+			break;
+		}
+		*p->bytes -= strlen(text) + 2;
+		s->frames[s->n_frames++] = memory_copy(text);
+	}
+	m->stacks = memory_room(m->stacks, m->n_stacks, sizeof(*m->stacks));
+	m->stacks[m->n_stacks++] = s;
+}
+
+/* Names of the others have their time, too: @left are still to be read. */
+static Evspace__Process *process_read(const struct stacks *k, const struct store_segment *s,
+				      size_t left, size_t *bytes)
+{
+	const uint64_t now = clock_mono_ns();
+	const struct stack_limits limits = {
+		.depth = k->depth,
+		.threads_ns = k->until_ns,
+		.names_ns = now + (k->until_ns > now ? (k->until_ns - now) / left : 0)};
+	struct stacks_process p = {.message = memory_new(1, sizeof(*p.message)), .bytes = bytes};
+	struct error e;
+
+	evspace__process__init(p.message);
+	p.message->pid = (uint32_t)s->pid;
+	usage_tids_read(&p.tids, &s->segment);
+	if (stack_read(s->pid, &limits, thread_add, &p, &e) < 0)
+		p.message->unread = memory_copy(e.text);
+	return p.message;
+}
+
+/* Does the agent hold its elements? */
+static bool is_asked_for(const struct stacks *k, const struct store_segment *s)
+{
+	return s->alive && s->pid > 0 && strcmp(s->run, k->run) == 0 &&
+	       !process_is_monitor(s->rank) && source_holds(k->here, NULL, s);
+}
+
+static void rest_until(uint64_t begin_ns)
+{
+	const struct timespec at = {.tv_sec = (time_t)(begin_ns / 1000000000),
+				    .tv_nsec = (long)(begin_ns % 1000000000)};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+		;
+}
+
+static bool all_read(void *arg, FILE *out)
+{
+	Evspace__Status status = EVSPACE__STATUS__INIT;
+	const struct stacks *k = arg;
+	const struct store_segment *s;
+	size_t bytes = STACKS_BYTES, left = 0;
+	uint8_t *packed;
+
+	rest_until(k->begin_ns);
+	TAILQ_FOREACH (s, &k->here->store->segments, link)
+		left += is_asked_for(k, s);
+	TAILQ_FOREACH (s, &k->here->store->segments, link) {
+		if (!is_asked_for(k, s))
+			continue;
+		status.processes = memory_room(status.processes, status.n_processes,
+					       sizeof(*status.processes));
+		status.processes[status.n_processes++] = process_read(k, s, left--, &bytes);
+	}
+	packed = memory_new(evspace__status__get_packed_size(&status) + 1, 1);
+	fwrite(packed, 1, evspace__status__pack(&status, packed), out);
+	return false;
+}
+
+/* ---- in the agent ---- */
+
+/* Threads rest for as long as they were stopped, many times. */
+static void pace_set(const Evspace__Status *said)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; said && i < said->n_processes; i++)
+		for (size_t k = 0; k < said->processes[i]->n_stacks; k++)
+			if (said->processes[i]->stacks[k]->stopped_ns > most)
+				most = said->processes[i]->stacks[k]->stopped_ns;
+	most *= STACKS_REST;
+	pace.again_ns = clock_mono_ns() + (most < REST_MOST_NS ? most : REST_MOST_NS);
+}
+
+static void on_read(void *arg)
+{
+	struct stacks *k = arg;
+	const char *text, *why;
+	bool wrong;
+	size_t n;
+
+	if (worker_ended(k->worker, &text, &n, &wrong, &why) && !why)
+		k->said = evspace__status__unpack(NULL, n, (const uint8_t *)text);
+	else
+		k->why = memory_copy(why);
+	pace_set(k->said);
+	pace.busy = false;
+	worker_free(k->worker);
+	k->worker = NULL;
+	k->ready(k->arg);
+}
+
+struct stacks *stacks_new(struct event_base *base, const struct source_host *here, const char *run,
+			  unsigned depth, uint32_t deadline_ms, void (*ready)(void *arg), void *arg)
+{
+	const struct worker_limits limits = {.ms = deadline_ms, .bytes = 2 * STACKS_BYTES};
+	struct stacks *k = memory_new(1, sizeof(*k));
+	uint64_t now = clock_mono_ns();
+
+	*k = (struct stacks){.here = here,
+			     .depth = depth,
+			     .begin_ns = pace.again_ns,
+			     /* names are looked up until then, and the answer has to travel */
+			     .until_ns = now + deadline_ms * UINT64_C(600000),
+			     .ready = ready,
+			     .arg = arg};
+	snprintf(k->run, sizeof(k->run), "%s", run);
+	if (pace.busy)
+		k->why = memory_copy("its host reads them for somebody else just now; ask again");
+	else if (!(k->worker = worker_new(base, &limits, all_read, k, on_read, k)))
+		k->why = memory_copy("its host has no process to read them");
+	pace.busy |= k->worker != NULL;
+	return k;
+}
+
+bool stacks_wait(const struct stacks *stacks)
+{
+	return stacks->worker != NULL;
+}
+
+static Evspace__Process *said_of(const struct stacks *k, uint32_t pid)
+{
+	for (size_t i = 0; k->said && i < k->said->n_processes; i++)
+		if (k->said->processes[i]->pid == pid)
+			return k->said->processes[i];
+	return NULL;
+}
+
+void stacks_give(struct stacks *k, Evspace__Process *const *processes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		Evspace__Process *m = processes[i], *said = said_of(k, m->pid);
+
+		if (!m->alive || m->misplaced)
+			continue;
+		if (!said) {
+			m->unread =
+				memory_copy(k->why ? k->why : "its host has not read it in time");
+			continue;
+		}
+		m->stacks = said->stacks;
+		m->n_stacks = said->n_stacks;
+		said->stacks = NULL;
+		said->n_stacks = 0;
+		if (said->unread[0])
+			m->unread = memory_copy(said->unread);
+	}
+}
+
+void stacks_free(struct stacks *k)
+{
+	if (!k)
+		return;
+	if (k->worker)
+		pace.busy = false;
+	worker_free(k->worker);
+	if (k->said)
+		evspace__status__free_unpacked(k->said, NULL);
+	free(k->why);
+	free(k);
+}
