@@ -95,7 +95,7 @@ tests_bench_share_LDADD = $(EVSPACE_LIBS)
 tests_bench_phase_SOURCES = tests/bench/phase.c tests/random.h tests/bench/bench.c tests/bench/bench.h
 tests_bench_phase_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_phase_LDADD = $(EVSPACE_LIBS) -lm
-EXTRA_DIST += tests/bench/phases.sh
+EXTRA_DIST += tests/bench/mir.sh tests/bench/phases.sh
 tests_bench_stage_SOURCES = tests/bench/stage.c \
 	tests/bench/bench.c tests/bench/bench.h tests/bench/figures.c tests/bench/figures.h
 tests_bench_stage_CPPFLAGS = $(BENCH_CPPFLAGS)
