@@ -20,7 +20,8 @@ void client_budget_end(struct evspace_client *c);
 /** It has asked for @n waves now. */
 void client_budget_asked(struct evspace_client *c, uint32_t n);
 
-/** The part that it has of its user's budget, if it was opened with one, is another one: above 0. */
+/** The part that it has of its user's budget, if it was opened with one, is another one: above 0.
+ */
 void client_budget_own(struct evspace_client *c, double share);
 
 /** The map lets all clients spend @total, and this one @part of it; 0: any. */
