@@ -306,7 +306,6 @@ static void agent_hosts(struct agent *a, const struct agent_options *o)
 		.monitor = a->monitor,
 		.active_map = a->active_map,
 		.shares = shares_new(a->base),
-		.hardware = hardware_new(a->base),
 		.map_changed = agent_map_changed,
 		.rests = agent_rests,
 		.arg = a,
@@ -348,6 +347,7 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 		goto fail;
 	a->store_is_open = true;
 	agent_hosts(a, o);
+	a->sessions.hardware = hardware_new(a->base);
 	if (agent_links(a, o, e) < 0)
 		goto fail;
 	/* without a monitor it serves all the same */

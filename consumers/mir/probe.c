@@ -12,6 +12,7 @@
 #include "consumers/mir/probe-function.h"
 #include "consumers/mir/probe-span.h"
 #include "consumers/mir/probe-view.h"
+#include "consumers/mir/sources.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -37,48 +38,6 @@ static void series_forget(struct probe_series *s)
 		free(c);
 	}
 	probe_sum_fini(&s->samples);
-}
-
-bool probe_uses(const struct probe *probe)
-{
-	for (size_t i = 0; i < probe->n_series; i++)
-		if (metric_is_used(probe->series[i].metric))
-			return true;
-	return false;
-}
-
-/* The counters that its metrics need, as bits. */
-static uint32_t probe_counters(const struct probe *p)
-{
-	uint32_t bits = 0;
-
-	for (size_t i = 0; i < p->n_series && (p->active || p->begins_ns > 0); i++)
-		if (metric_is_counted(p->series[i].metric))
-			bits |= UINT32_C(1) << (p->series[i].metric->what - METRIC_CYCLES);
-	return bits;
-}
-
-static void counters_settle(struct probes *probes)
-{
-	const struct probe *p;
-
-	probes->usages.counters = 0;
-	TAILQ_FOREACH (p, &probes->list, link)
-		probes->usages.counters |= probe_counters(p);
-}
-
-const struct usages *probes_usages(struct probes *probes, uint64_t since_ns)
-{
-	counters_settle(probes);
-	return usages_since(&probes->usages, probes->snapshots.connection,
-			    probes->snapshots.options->run, since_ns);
-}
-
-void probes_count(struct probes *probes)
-{
-	counters_settle(probes);
-	if (probes->usages.counters)
-		(void)probes_usages(probes, clock_mono_ns() - PROBES_COUNT_NS);
 }
 
 /* What it has measured so far goes on from here. */

@@ -138,16 +138,6 @@ void probe_end(struct probes *probes, struct probe *probe);
  * none). */
 void probe_reset(struct probe *probe, const struct usages *usages);
 
-/** Does it measure what the kernel says? */
-bool probe_uses(const struct probe *probe);
-
-/** Have what counts while somebody asks go on; to be called this often at least. */
-#define PROBES_COUNT_NS UINT64_C(5000000000)
-void probes_count(struct probes *probes);
-
-/** What the kernel has said since then; NULL: it has not come. */
-const struct usages *probes_usages(struct probes *probes, uint64_t since_ns);
-
 void probe_free(struct probes *probes, struct probe *probe);
 struct probe *probe_find(struct probes *probes, const char *id);
 

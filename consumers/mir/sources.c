@@ -5,6 +5,49 @@
 #include <string.h>
 
 #include "consumers/mir/probe-cell.h"
+#include "tree/data/clock.h"
+
+bool probe_uses(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (metric_is_used(probe->series[i].metric))
+			return true;
+	return false;
+}
+
+/* The counters that its metrics need, as bits. */
+static uint32_t probe_counters(const struct probe *p)
+{
+	uint32_t bits = 0;
+
+	for (size_t i = 0; i < p->n_series && (p->active || p->begins_ns > 0); i++)
+		if (metric_is_counted(p->series[i].metric))
+			bits |= UINT32_C(1) << (p->series[i].metric->what - METRIC_CYCLES);
+	return bits;
+}
+
+static void counters_settle(struct probes *probes)
+{
+	const struct probe *p;
+
+	probes->usages.counters = 0;
+	TAILQ_FOREACH (p, &probes->list, link)
+		probes->usages.counters |= probe_counters(p);
+}
+
+const struct usages *probes_usages(struct probes *probes, uint64_t since_ns)
+{
+	counters_settle(probes);
+	return usages_since(&probes->usages, probes->snapshots.connection,
+			    probes->snapshots.options->run, since_ns);
+}
+
+void probes_count(struct probes *probes)
+{
+	counters_settle(probes);
+	if (probes->usages.counters)
+		(void)probes_usages(probes, clock_mono_ns() - PROBES_COUNT_NS);
+}
 
 bool sources_since(struct probes *probes, const struct sources_need *need, uint64_t since_ns,
 		   struct sources *sources)

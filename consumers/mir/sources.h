@@ -6,6 +6,16 @@
 
 #include "consumers/mir/probe.h"
 
+/** Does it measure what the kernel says? */
+bool probe_uses(const struct probe *probe);
+
+/** Have what counts while somebody asks go on; to be called this often at least. */
+#define PROBES_COUNT_NS UINT64_C(5000000000)
+void probes_count(struct probes *probes);
+
+/** What the kernel has said since then; NULL: it has not come. */
+const struct usages *probes_usages(struct probes *probes, uint64_t since_ns);
+
 /** What is needed. */
 struct sources_need {
 	bool snapshot, usages;

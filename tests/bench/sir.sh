@@ -174,8 +174,8 @@ lapack_written() {
 			[ $folder = plain ] || file=$work/lapack-written/${file##*/}
 			gfortran -w -std=legacy -O1 -Iobjects -I"$work/lapack/TESTING/LIN" -c -o "lapack-$folder.o/${file##*/}.o" "$file" || return
 		done
-		gfortran -o "lapack-$folder" lapack-$folder.o/*.o objects/*.o -llapack -lblas -ldl || return
-		timeout 300 ./"lapack-$folder" <"$work/lapack/TESTING/dtest.in" 2>&1 | grep -v 'Total time' >"lapack-$folder.out"
+		gfortran -o "lapack-$folder.exe" lapack-$folder.o/*.o objects/*.o -llapack -lblas -ldl || return
+		timeout 300 ./"lapack-$folder.exe" <"$work/lapack/TESTING/dtest.in" 2>&1 | grep -v 'Total time' >"lapack-$folder.out"
 	done
 	same lapack lapack-plain.out lapack-written.out
 }
@@ -190,9 +190,9 @@ hpcc_written() {
 			[ $folder = plain ] || set -- -iquote "${file%/*}" && [ $folder = plain ] || file=$work/hpcc-written/${file##*/}
 			mpicc -w -O1 $flags -I"$region" "$@" -c -o "hpcc-$folder.o/${file##*/}.o" "$file" || return
 		done
-		mpicc -o "hpcc-$folder" hpcc-$folder.o/*.o -lblas -lm -ldl || return
+		mpicc -o "hpcc-$folder.exe" hpcc-$folder.o/*.o -lblas -lm -ldl || return
 		mkdir -p "hpcc-$folder.run" && sed 's/^1000 /200 /' hpcc/_hpccinf.txt >"hpcc-$folder.run/hpccinf.txt"
-		(cd "hpcc-$folder.run" && timeout 300 mpirun --allow-run-as-root -np 4 "$work/hpcc-$folder" >/dev/null 2>&1)
+		(cd "hpcc-$folder.run" && timeout 300 mpirun --allow-run-as-root -np 4 "$work/hpcc-$folder.exe" >/dev/null 2>&1)
 		grep -hiE 'passed|failed|residual|success|errors' "hpcc-$folder.run/hpccoutf.txt" | grep -viE 'time|gflop|gb/s|seconds' >"hpcc-$folder.out"
 	done
 	same hpcc hpcc-plain.out hpcc-written.out
