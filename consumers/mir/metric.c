@@ -245,15 +245,31 @@ const char *metric_names(void)
 	return text;
 }
 
+/* What it can be asked of. */
+static const char *where(const struct metric *m)
+{
+	if (metric_is_of_processes(m))
+		return "sites, nodes, processes, also when a region is executed";
+	if (metric_is_used(m))
+		return "sites, nodes, processes, threads, also when a region is executed";
+	if (m->what == METRIC_THREADS)
+		return "all entities, without a region";
+	if (m->parts[0].ops)
+		return "all entities, also in one of these operations";
+	return m->regions ? "all entities, in a region of any kind"
+			  : "all entities, also in a region of any kind";
+}
+
 void metric_catalogue(FILE *out)
 {
 	for (size_t i = 0; i < METRICS; i++) {
 		const struct metric *m = &metrics[i];
 		bool measured = m->what != METRIC_NONE;
 
-		fprintf(out, "%-22s %-5s %s%s%s%s%s\n", m->name, measured ? m->unit : "-",
-			measured ? "" : "not measured: ", m->about,
-			m->regions ? "; needs a codeRegion" : "", m->cost ? "; cost: " : "",
-			m->cost ? m->cost : "");
+		if (measured)
+			fprintf(out, "%-22s %-5s %s; of %s; cost: %s\n", m->name, m->unit, m->about,
+				where(m), m->cost);
+		else
+			fprintf(out, "%-22s -     not measured: %s\n", m->name, m->about);
 	}
 }

@@ -67,7 +67,7 @@ const struct metric *metric_find(const char *name);
 /** Those that are measured, by name, "A, B and C", for messages. */
 const char *metric_names(void);
 
-/** Write them all, a line each: name, unit, what it is, its cost. */
+/** Write them all, a line each: name, unit, what it is, of what, its cost. */
 void metric_catalogue(FILE *out);
 
 #endif
