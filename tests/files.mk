@@ -106,6 +106,7 @@ unit_tests = \
 	tests/sort_test \
 	tests/monitor_test \
 	tests/source_test tests/source_damage_test tests/source_many_test \
+	tests/stack_signals_test \
 	tests/stage_test \
 	tests/riding_test tests/scope_shared_test \
 	tests/store_test tests/store_purge_test tests/segment_room_test \

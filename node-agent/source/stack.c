@@ -101,8 +101,9 @@ static void why_not(struct stack_thread *t, pid_t pid, int error)
 		snprintf(t->why, sizeof(t->why), "%s", strerror(error));
 }
 
-/* Returns whether it is stopped. */
-static bool thread_stop(struct stack_thread *t, pid_t pid)
+/* Returns whether it is stopped. *@signal: which was about to be delivered to it, and still has to
+ * be; 0: none. */
+static bool thread_stop(struct stack_thread *t, pid_t pid, int *signal)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint64_t begun = clock_mono_ns();
@@ -120,8 +121,10 @@ static bool thread_stop(struct stack_thread *t, pid_t pid)
 	while ((got = waitpid(t->tid, &status, __WALL | WNOHANG)) == 0 &&
 	       clock_mono_ns() - begun < STOP_NS)
 		nanosleep(&nap, NULL);
-	if (got == t->tid && WIFSTOPPED(status))
+	if (got == t->tid && WIFSTOPPED(status)) {
+		*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
 		return true;
+	}
 	snprintf(t->why, sizeof(t->why), "%s",
 		 got == 0 ? "the kernel does not stop it: it is deep in a system call"
 			  : "it has ended");
@@ -145,6 +148,7 @@ static void thread_walk(struct stack_process *p, struct stack_walk *w)
 {
 	struct stack_thread *t = &w->thread;
 	uint64_t begun;
+	int signal;
 
 	w->depth = p->limits->depth < STACK_FRAMES ? p->limits->depth : STACK_FRAMES;
 	if (is_late(p)) {
@@ -152,12 +156,12 @@ static void thread_walk(struct stack_process *p, struct stack_walk *w)
 		return;
 	}
 	begun = clock_mono_ns();
-	if (!thread_stop(t, p->pid))
+	if (!thread_stop(t, p->pid, &signal))
 		return;
 	if (dwfl_getthread_frames(p->dwfl, t->tid, frame_note, w) < 0)
 		snprintf(t->why, sizeof(t->why), "%s%s", t->n > 0 ? "not to its end: " : "",
 			 dwfl_errmsg(-1));
-	ptrace(PTRACE_DETACH, t->tid, NULL, NULL);
+	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)signal);
 	t->stopped_ns = clock_mono_ns() - begun;
 }
 
