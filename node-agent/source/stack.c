@@ -59,12 +59,27 @@ static int module_prepare(Dwfl_Module *module, void **own, const char *name, Dwa
 	return is_late(p) ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
+/* What is in the files themselves will do: others take long to read, and elfutils' standard search
+ * may ask servers on the network. */
+static int no_debuginfo(Dwfl_Module *module, void **own, const char *name, Dwarf_Addr at,
+			const char *file, const char *link, GElf_Word sum, char **found)
+{
+	(void)module;
+	(void)own;
+	(void)name;
+	(void)at;
+	(void)file;
+	(void)link;
+	(void)sum;
+	(void)found;
+	return -1;
+}
+
 static int process_open(struct stack_process *p, struct error *e)
 {
-	/* search only on this host: elfutils' standard search may ask servers on the network */
 	static const Dwfl_Callbacks callbacks = {
 		.find_elf = dwfl_linux_proc_find_elf,
-		.find_debuginfo = dwfl_build_id_find_debuginfo,
+		.find_debuginfo = no_debuginfo,
 	};
 	int code;
 
