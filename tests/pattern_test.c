@@ -2,6 +2,7 @@
 /* Tests name patterns: what they match, reach and refuse, and a model of matching to compare with.
  */
 #include "pathmap/model/pattern.h"
+#include "pathmap/base/wildcard.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -378,6 +379,29 @@ static void ends_after_a_node(void)
 	CU_ASSERT_STRING_EQUAL(pattern_end("/**/p2p", 0), "/**/p2p");
 }
 
+static void wildcards_of_functions(void)
+{
+	static const struct match matches[] = {
+		{"solve", "solve", true},
+		{"solve", "solver", false},
+		{"solve*", "solve", true},
+		{"*", "", true},
+		{"?", "", false},
+		{"s?l*e", "solve_more", true},
+		{"*a*b", "xxaxxbxxa", false},
+		{"*a*b", "xxaxxbxxb", true},
+		{"a,b*,c", "bcd", true},
+		{"a,b*,c", "cc", false},
+		{"*a*a*a*a*a*a*a*a*a*a*a*b,x", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+		 false},
+		{.pattern = NULL},
+	};
+
+	match_all(matches, wildcard_list_match);
+	CU_ASSERT_TRUE(wildcard_match("f*", "f,g"));
+	CU_ASSERT_FALSE(wildcard_is("exchange"));
+}
+
 static CU_TestInfo pattern_cases[] = {
 	{"names without wildcards", plain_names},
 	{"* and ? stay within a part", wildcards_in_a_part},
@@ -392,6 +416,7 @@ static CU_TestInfo pattern_cases[] = {
 	{"brackets match what host lists stand for", as_host_lists},
 	{"hostile patterns are matched at once", hostile_patterns},
 	{"what may follow a node", ends_after_a_node},
+	{"functions by lists and wildcards", wildcards_of_functions},
 	CU_TEST_INFO_NULL,
 };
 
