@@ -143,8 +143,7 @@ void options_note_missing(const char *command, struct common *common,
 void options_note_remapped(const char *command, const struct common *common,
 			   const struct evspace_client *client);
 
-/** From now on, Ctrl-C and SIGTERM end evspace_next() of this client (NULL: of none); SIGPIPE and
- * SIGXFSZ are ignored. */
+/** From now on, Ctrl-C and SIGTERM end evspace_next() of this client, or of none (NULL). */
 void options_catch_signals(struct evspace_client *client);
 bool options_interrupted(void); /* has one of the two come since then? */
 
