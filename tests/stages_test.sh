@@ -170,6 +170,8 @@ tap_case "a host that lacks it is named, with what to do" names_who_lacks_it
 tap_case "--until-end ends without who refuses for good, and says so" until_end_refused
 tap_case "with the file in its folder it takes part" eval 'bed_kill TERM b1 && agents "$stages" b1 &&
 	bed_until says 0 "wave 1 .* 4 of 4 hosts" sent --backlog --count 1'
+tap_case "... also when the file is written over" eval ': >"$stages/sketch.so" && says 0 "wave 1 .* 4 of 4 hosts" sent --backlog --count 1'
+cp "$own/sketch.so" "$stages"
 tap_case "its consumer from out of tree says what the events say" estimates_are_right sent
 tap_case "... by any tree, with arguments" estimates_are_right narrow
 tap_case "evspace view shows its numbers" json_has_numbers

@@ -9,6 +9,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,10 +19,13 @@
 
 #define SUFFIX ".so"
 
+/* Of an object, at most. */
+#define BYTES_MOST ((size_t)64 << 20)
+
 /* A file of the folder. */
 struct stage_object {
 	char file[NAME_MAX + 1];
-	/* Stays open once it was loaded, as it may stay loaded although it cannot be taken:
+	/* A copy. Stays open once it was loaded, as it may stay loaded although it cannot be taken:
 	 * dlopen() takes two files for one if their names are the same. */
 	int fd;
 	struct foreign_stage_kind kind; /* without a name: it was not loaded */
@@ -101,35 +106,72 @@ bool stage_object_is(const char *kind)
 	return n > strlen(SUFFIX) && strcmp(kind + n - strlen(SUFFIX), SUFFIX) == 0;
 }
 
-/* What is told is followed by "; then start it again". */
-static int object_load(int folder, struct stage_object *o)
+/* Copy the file @from into memory that nobody can change: who writes over the file changes neither
+ * what was checked nor what runs. Returns a descriptor, or -1 with errno. */
+static int copy_sealed(int from)
 {
-	const struct evspace_stage_table *table;
-	const char *fault;
-	char path[64];
-	struct stat st;
-	void *handle;
+	int to = memfd_create("stage", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	size_t left = BYTES_MOST + 1;
+	ssize_t n = 1;
 
-	o->fd = openat(folder, o->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	if (o->fd < 0 || fstat(o->fd, &st) < 0)
+	while (to >= 0 && left > 0 && n > 0) {
+		n = sendfile(to, from, NULL, left);
+		left -= n > 0 ? (size_t)n : 0;
+	}
+	if (left == 0)
+		errno = EFBIG;
+	if (to >= 0 && n == 0 && left > 0 &&
+	    fcntl(to, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+		return to;
+	if (to >= 0)
+		close(to);
+	return -1;
+}
+
+/* Open the file, check it and copy it. What is told is followed by "; then start it again". */
+static int object_open(int folder, struct stage_object *o)
+{
+	int fd = openat(folder, o->file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const char *fault;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return errno == ELOOP
 			       ? errorf(&o->why, "is a symbolic link; put the file itself there")
 			       : errorf(&o->why, "%s; let this agent's user read it",
 					strerror(errno));
 	fault = S_ISREG(st.st_mode) ? fault_of(&st, false)
 				    : "is no file; move it out of the folder";
-	if (fault) {
-		close(o->fd);
-		return errorf(&o->why, "%s", fault);
-	}
+	o->fd = fault ? -1 : copy_sealed(fd);
+	if (fault)
+		errorf(&o->why, "%s", fault);
+	else if (o->fd < 0)
+		errorf(&o->why, "cannot be copied into memory: %s; let there be room",
+		       strerror(errno));
+	close(fd);
+	return o->fd < 0 ? -1 : 0;
+}
+
+static int object_load(int folder, struct stage_object *o)
+{
+	const struct evspace_stage_table *table;
+	char path[64];
+	const char *why;
+	void *handle;
+
+	if (object_open(folder, o) < 0)
+		return -1;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", o->fd);
 	handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!handle) {
+		why = dlerror();
+		if (strncmp(why, path, strlen(path)) == 0)
+			why += strlen(path) + strspn(why + strlen(path), ": ");
 		close(o->fd);
 		return errorf(
 			&o->why,
 			"cannot be loaded: %s; build it for this host, with all that it needs",
-			dlerror());
+			why);
 	}
 	table = dlsym(handle, "evspace_stage");
 	if (!table)
