@@ -187,6 +187,9 @@ tap_case "... heartbeat does not miss it" looks
 tap_case "a map that is applied says what is changed now, and what later" applied
 tap_case "... and that is so" now_is
 tap_case "... rollback puts back what it was" restored
+map 'collect rank[0-2]; elements /A/**/p2p { capacity 7000; lifetime 5s; } elements /**/rank2/*/wait /**/rank1/**/p2p /**/rank0/** { mode count; }' >/dev/null
+tap_case "... also of a name that means all elements of a rank" eval 'apply && not_traced n0 rank0 "\"p2p[^\"]*collective[^\"]*\"" &&
+	evspace map rollback --connect "unix:$bed_dir/n0" >"$tap_dir/applied" 2>&1 && now_is'
 map 'collect rank[0-2]; elements /A/**/p2p { capacity 7000; lifetime 6s; } elements /**/rank2/*/wait /**/rank1/**/p2p { mode count; }' >/dev/null
 tap_case "... a host that is away is named" is_away
 tap_case "... rollback puts back what was done elsewhere" comes_back

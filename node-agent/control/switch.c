@@ -17,6 +17,7 @@
 #include "node-agent/store/store-run.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/pattern.h"
+#include "pathmap/model/recording.h"
 #include "tree/data/op.h"
 
 /* Copied from a segment by a guarded read. */
@@ -354,15 +355,19 @@ void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 	host->lost = c.accounting.lost;
 }
 
-/* A mode is of all threads, so the name of the first one's element will do. */
+/* A mode is of all threads, so the name of the first one's element will do. Maps say none of what
+ * monitors record of themselves, however wide a pattern is. */
 static bool details_find(struct carrying *c)
 {
 	char name[NAME_BYTES];
 	bool any = false;
 
 	for (unsigned channel = 0; channel < CHANNEL_COUNT; channel++) {
-		c->modes[channel] =
-			element_name(c, 0, channel, name) ? properties_mode(c->ask, name) : -1;
+		bool of_map = recording_channel(channel_name(channel)) >= 0;
+
+		c->modes[channel] = of_map && element_name(c, 0, channel, name)
+					    ? properties_mode(c->ask, name)
+					    : -1;
 		any |= c->modes[channel] >= 0;
 	}
 	return any;
