@@ -119,10 +119,11 @@ static bool ranks_read(const char *text, const char **out)
 {
 	const char *at = text;
 	struct interval next;
+	bool good = true;
 
-	while (interval_next(&at, &next) && next.from < next.to)
-		;
-	if (*at || at[-1] == ',')
+	while (good && interval_next(&at, &next))
+		good = next.from < next.to;
+	if (!good || *at || at[-1] == ',')
 		return false;
 	*out = text;
 	return true;
