@@ -24,15 +24,14 @@
 /* This moment comes while the segment is set up, too: is its file cut short at the next one? */
 static bool cut_at_once;
 
-pid_t getpid(void)
+pid_t gettid(void)
 {
-	pid_t pid = (pid_t)syscall(SYS_getpid);
 	char path[300];
 
-	snprintf(path, sizeof(path), "%s/rank2.%d" SEGMENT_SUFFIX, segments_dir, (int)pid);
+	snprintf(path, sizeof(path), "%s/rank2.%d" SEGMENT_SUFFIX, segments_dir, (int)getpid());
 	if (cut_at_once && truncate(path, SEGMENT_PAGE) == 0)
 		cut_at_once = false;
-	return pid;
+	return (pid_t)syscall(SYS_gettid);
 }
 
 static void start(uint32_t threads)
