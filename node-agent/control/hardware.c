@@ -202,7 +202,8 @@ static struct hardware_count *count_of(struct hardware *all, const Evspace__Proc
 		c->name = name;
 		LIST_INSERT_HEAD(&all->list, c, link);
 		count_begin(all, c);
-		event_add(all->rest, &after);
+		if (!evtimer_pending(all->rest, NULL))
+			event_add(all->rest, &after);
 	}
 	c->asked_ns = clock_mono_ns();
 	return c;

@@ -38,3 +38,9 @@ bench_options() {
 		shift
 	done
 }
+
+# failed WHAT: no figure can be had without it.
+failed() {
+	echo "$0: $1 failed" >&2
+	exit 1
+}

@@ -26,11 +26,6 @@ report() {
 	fi
 }
 
-failed() {
-	echo "$0: $1 failed" >&2
-	exit 1
-}
-
 waves() {
 	far_events waves past --rate max --window "$1" --count "$2" || failed waves
 	report "waves, $1 under way" "$(far_rate waves waves)" $(($1 * 1000 / far_round_ms)) waves/s

@@ -23,11 +23,6 @@ tap_cleanup() {
 	rm -rf "$EVSPACE_DIR"
 }
 
-failed() {
-	echo "$0: $1 failed" >&2
-	exit 1
-}
-
 # say CASE FIGURE VALUE UNIT
 say() {
 	if [ -n "$json" ]; then

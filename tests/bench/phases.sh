@@ -24,11 +24,6 @@ tap_cleanup() {
 	rm -rf "$EVSPACE_DIR"
 }
 
-failed() {
-	echo "$0: $1 failed" >&2
-	exit 1
-}
-
 # keep NAME RANKS PROGRAM [ARG...]: run it, with the options of evspace run in ${map[@]}, and have an archive of it in $tap_dir/NAME.
 keep() {
 	evspace run --no-summary "${map[@]}" --run "$1" -- mpirun -np "$2" "$top_builddir/tests/apps/$3" "${@:4}" >"$tap_dir/log" 2>&1 &&

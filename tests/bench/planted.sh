@@ -38,11 +38,6 @@ plan() {
 	done
 }
 
-failed() {
-	echo "$0: $1 failed" >&2
-	exit 1
-}
-
 # Agents on all hosts, of which each has a /dev/shm of its own.
 hosts_begin() {
 	local host

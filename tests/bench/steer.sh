@@ -19,11 +19,6 @@ calls=${calls:-20}
 # Of coll_tuned_allreduce_algorithm (ompi_info), and that of hierarchies.
 algorithms=(linear:1 nonoverlapping:2 recursive-doubling:3 ring:4 segmented-ring:5 rabenseifner:6 han:)
 
-failed() {
-	echo "$0: $1 failed" >&2
-	exit 1
-}
-
 maps_make() {
 	mkdir -p "$cluster_dir/maps"
 	echo 'application any { ranks rank[0-6]; }' >"$cluster_dir/maps/application.map"

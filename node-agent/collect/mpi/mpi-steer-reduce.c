@@ -144,7 +144,6 @@ static int roots_join(struct steer_call *c, const struct reducing *r, void *sum)
 
 	if (route->n_roots == 1)
 		return rc;
-
 	for (int32_t i = 0; i < route->n_roots && rc == MPI_SUCCESS; i++) {
 		if (route->roots[i] == route->me) {
 			own = i;

@@ -39,9 +39,8 @@ struct steer_rules {
 /**
  * Read rules with `;` between them, each KINDS WORLD BYTES ORDER STAGES=TREE without blanks. KINDS
  * are "barrier,bcast"; WORLD is an at sign and "world", or nothing; BYTES "<=4096" or nothing;
- * ORDER
- * "!" (in_order) or nothing; STAGES "+ars" (recorded: arrivals, reductions, sends), or nothing for
- * arrivals alone. TREE is roots with `|` between them; a rank with what is below it is
+ * ORDER "!" (in_order) or nothing; STAGES "+ars" (recorded: arrivals, reductions, sends), or
+ * nothing for arrivals alone. TREE is roots with `|` between them; a rank with what is below it is
  * "0(1-3,4(5,6))". Returns false if the text is not valid: then there are no rules. Free with
  * steer_rules_fini().
  */
