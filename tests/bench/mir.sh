@@ -6,8 +6,8 @@ usage='usage: tests/bench/mir.sh [--json] [--quick] [--case load|stacks|cost] [-
 load: agents of so many hosts (64), a rank on each, so many active probes (1000) of one tool, and others that ask for the value
 of one of them, so often a second (100) in all, for so long (10 s): how long answers take, and processor time of the server and
 of all agents. stacks: how long a snapshot with stacks of all threads takes there, and how many threads have one. cost: ten
-active probes beside none, in blocks of one run of the wind tunnel (small, 4 ranks) in random order, which the probes are
-switched on and off by a request each: steps a second of blocks of 4 s without them, divided by those with them; the median of 16
+active probes beside none, in blocks of one run of the wind tunnel (small, 2 ranks) in random order, which the probes are
+switched on and off by a request each: steps a second of blocks of 4 s without them, divided by those with them; the median of 32
 pairs, and an interval that has the true one with 95 %. --quick: fewer hosts, probes, seconds.'
 quick= case= hosts= probes= rate= seconds=
 . "${0%/*}/bench.sh"
@@ -186,14 +186,16 @@ for i in range(10):
 }
 
 cost() {
-	local block=4 pairs=16
+	local block=4 pairs=32 used begun=0
 
 	[ -z "$quick" ] || block=2 pairs=6
 	bed_start agent evspace agent
 	bed_until bed_ready agent || failed "the agent"
-	bed_start tunnel evspace run --no-summary --run tunnel -- mpirun -np 4 "$top_builddir/tests/apps/windtunnel" --size small --threads 2 --report --seconds 3600
+	bed_start tunnel evspace run --no-summary --run tunnel -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --size small --report --seconds 3600
 	bed_until grep -q 'steps' "$bed_dir/tunnel.err" || { cat "$bed_dir/tunnel.err" >&2; failed "the program"; }
 	serve tunnel
+	used=$(ticks "$(bed_pid mir)" "$(bed_pid agent)")
+	begun=$SECONDS
 	ask '
 import re
 one = tool()
@@ -213,10 +215,13 @@ for i in range(int(sys.argv[4])):
     said = {on: pace(on) for on in order}
     pairs.append(said[False] / said[True])
 pairs.sort()
-# of 16 the fourth ones are a 98 % interval, of six the outermost a 97 % one
-k = 3 if len(pairs) == 16 else 0
+# of 32 the eleventh ones are a 95 % interval, of six the outermost a 97 % one
+k = 10 if len(pairs) == 32 else 0
 print(len(pairs), pairs[len(pairs) // 2], pairs[k], pairs[-1 - k])
 ' "$bed_dir/tunnel.err" "$block" "$pairs" >"$tap_dir/said"
+	# they are active half of the time
+	used=$(($(ticks "$(bed_pid mir)" "$(bed_pid agent)") - used))
+	say cost "processor time of server and agent meanwhile" "$(awk -v ms="$used" -v s=$((SECONDS - begun)) 'BEGIN { printf "%.4f", 2 * ms / s / 1000 }')" cores
 	say cost "pairs of blocks" "$(cut -d' ' -f1 "$tap_dir/said")" ""
 	say cost "slowdown by 10 active probes" "$(awk '{ printf "%.4f", $2 }' "$tap_dir/said")" ""
 	say cost "from" "$(awk '{ printf "%.4f", $3 }' "$tap_dir/said")" ""
