@@ -20,13 +20,15 @@
 #include "tree/data/clock.h"
 #include "tree/link/worker.h"
 
-/* Most processes at once that read and write sources, and what each may take. */
-#define WORKERS_MAX 4u
+/* Most processes at once that read and write sources, of one asker, and what each may take. */
+#define WORKERS_MAX    4u
+#define WORKERS_OF_ONE 2u
 
 static const struct worker_limits limits = {.ms = 300 * 1000, .bytes = (size_t)256 << 20};
 
 struct errand {
-	LIST_ENTRY(errand) link;
+	TAILQ_ENTRY(errand) link;
+	struct errands *all;
 	unsigned number;
 	struct mir_request *request;
 	struct probe_owner *owner;
@@ -69,19 +71,21 @@ static bool sources_write(void *arg, FILE *out)
 	return work_end(work->errand->request, out);
 }
 
-/* May it begin? Earlier ones go first; of those that write, one at a time. */
+/* May it begin, now that earlier ones that may have begun? Of those that write, one at a time. */
 static bool is_its_turn(const struct errands *errands, const struct errand *e)
 {
 	const struct errand *other;
-	unsigned n = 0;
+	unsigned n = 0, own = 0;
 
-	LIST_FOREACH (other, &errands->list, link) {
-		n += other->worker != NULL;
-		if (other->work && other->number < e->number &&
-		    (!other->worker || (other->work == sources_write && e->work == sources_write)))
+	TAILQ_FOREACH (other, &errands->list, link) {
+		if (!other->worker)
+			continue;
+		n++;
+		own += other->request->asker == e->request->asker;
+		if (other->work == sources_write && e->work == sources_write)
 			return false;
 	}
-	return n < WORKERS_MAX;
+	return n < WORKERS_MAX && own < WORKERS_OF_ONE;
 }
 
 /* Is its work not done yet? */
@@ -211,12 +215,19 @@ static void control_begin(struct errand *e, struct probes *probes)
 	free(named);
 }
 
+void errands_init(struct errands *errands, struct event_base *base)
+{
+	*errands = (struct errands){.base = base};
+	TAILQ_INIT(&errands->list);
+}
+
 struct errand *errand_new(struct errands *errands, struct probes *probes, struct probe_owner *owner,
 			  struct mir_request *request, errand_done *done, void *arg)
 {
 	struct errand *e = memory_new(1, sizeof(*e));
 
-	*e = (struct errand){.number = ++errands->named,
+	*e = (struct errand){.all = errands,
+			     .number = ++errands->named,
 			     .request = request,
 			     .owner = owner,
 			     .since_ns = clock_mono_ns(),
@@ -224,7 +235,7 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 			     .arg = arg};
 	probes->changes += request_changes(request);
 	owner->errands++;
-	LIST_INSERT_HEAD(&errands->list, e, link);
+	TAILQ_INSERT_TAIL(&errands->list, e, link);
 	if (request->n_faults == 0 && request->kind == MIR_SIRREQ)
 		structure_begin(e, probes);
 	else if (request->n_faults == 0 && request->kind == MIR_INSTRREQ)
@@ -457,19 +468,19 @@ bool errands_run(struct errands *errands, struct probes *probes)
 	struct sources sources;
 	struct errand *e, *next;
 
-	for (e = LIST_FIRST(&errands->list); e; e = next) {
-		next = LIST_NEXT(e, link);
+	for (e = TAILQ_FIRST(&errands->list); e; e = next) {
+		next = TAILQ_NEXT(e, link);
 		if (!errand_waits(errands, e, probes, &sources) && !work_answer(e, probes))
 			errand_answer(e, probes, &sources);
 	}
-	return !LIST_EMPTY(&errands->list);
+	return !TAILQ_EMPTY(&errands->list);
 }
 
 void errand_drop(struct errand *e)
 {
 	if (!e)
 		return;
-	LIST_REMOVE(e, link);
+	TAILQ_REMOVE(&e->all->list, e, link);
 	e->owner->errands--;
 	worker_free(e->worker);
 	request_free(e->request);

@@ -15,12 +15,15 @@ struct errand;
 /** Gets the answer, a line; @wrong: it says what is wrong. The errand is over. */
 typedef void errand_done(void *arg, const char *text, size_t n, bool wrong);
 
-/** All of them. Zeroed at first, but for the loop. */
+/** All of them. errands_init() begins. */
 struct errands {
-	LIST_HEAD(, errand) list;
-	struct event_base *base; /* woken up by processes that read and write sources */
+	TAILQ_HEAD(, errand) list; /* the oldest first */
+	struct event_base *base;   /* woken up by processes that read and write sources */
 	unsigned named;
 };
+
+/** There are none. */
+void errands_init(struct errands *errands, struct event_base *base);
 
 /** Answer @request, which it takes, of @owner; @done is called by errands_run(). */
 struct errand *errand_new(struct errands *errands, struct probes *probes, struct probe_owner *owner,

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -17,9 +18,11 @@
 #include "consumers/mir/answer.h"
 #include "pathmap/base/memory.h"
 
-/* Seconds to prove who one is; and to send a document, or to take an answer and send the next. */
+/* Seconds to prove who one is; to send a document, or to take an answer and send the next; and in
+ * which it is seen that somebody who waits for an answer has gone. */
 #define PROOF_S	  5
 #define REQUEST_S 20
+#define GONE_S	  1
 
 #define HEADERS_MAX 16384
 
@@ -42,8 +45,9 @@ struct https_caller {
 	struct bufferevent *bev;
 	SSL *ssl;
 	struct event *deadline;
-	bool proven; /* its second deadline runs */
-	bool cut;    /* it ends */
+	struct https_visit *visit; /* its request that is being answered */
+	bool proven;		   /* its second deadline runs */
+	bool cut;		   /* it ends */
 };
 
 /** A request that is being answered. */
@@ -52,6 +56,7 @@ struct https_visit {
 	struct https *https;
 	struct evhttp_request *request; /* without a connection if the caller is gone */
 	struct errand *errand;
+	char *name; /* whose it is */
 };
 
 /* ---- connections ---- */
@@ -76,6 +81,8 @@ static void caller_free(void *ssl, void *of, CRYPTO_EX_DATA *data, int index, lo
 	free(c);
 }
 
+static void visit_leave(struct https_visit *v, const char *why);
+
 static void caller_wait(const struct https_caller *c, int seconds)
 {
 	const struct timeval after = {.tv_sec = seconds};
@@ -90,13 +97,25 @@ static void caller_cut(struct https_caller *c)
 	shutdown(bufferevent_getfd(c->bev), SHUT_RDWR);
 }
 
+/* Has it closed its end? evhttp reads nothing, and so does not see it, until there is an answer. */
+static bool caller_has_left(const struct https_caller *c)
+{
+	struct pollfd at = {.fd = bufferevent_getfd(c->bev), .events = POLLRDHUP};
+
+	return poll(&at, 1, 0) > 0;
+}
+
 static void on_deadline(evutil_socket_t fd, short what, void *arg)
 {
 	struct https_caller *c = arg;
 
 	(void)fd;
 	(void)what;
-	if (!c->proven && SSL_is_init_finished(c->ssl)) {
+	if (c->visit && !caller_has_left(c))
+		caller_wait(c, GONE_S);
+	else if (c->visit)
+		visit_leave(c->visit, "you have gone");
+	else if (!c->proven && SSL_is_init_finished(c->ssl)) {
 		c->proven = true;
 		caller_wait(c, REQUEST_S - PROOF_S);
 	} else {
@@ -197,17 +216,33 @@ static void refuse(struct evhttp_request *request, int code, const char *reason,
 
 static void visit_free(struct https_visit *v)
 {
+	struct https_caller *c = caller_of(v->request);
+
+	if (c)
+		c->visit = NULL;
 	LIST_REMOVE(v, link);
+	free(v->name);
 	free(v);
+}
+
+/* There is no answer. */
+static void visit_leave(struct https_visit *v, const char *why)
+{
+	struct evhttp_request *request = v->request;
+
+	errand_drop(v->errand);
+	visit_free(v);
+	refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", why);
 }
 
 static void on_answer(void *arg, const char *text, size_t n, bool wrong)
 {
 	struct https_visit *v = arg;
+	struct evhttp_request *request = v->request;
 
 	(void)wrong;
-	reply(v->request, HTTP_OK, "OK", text, n);
 	visit_free(v);
+	reply(request, HTTP_OK, "OK", text, n);
 }
 
 /* ---- requests ---- */
@@ -229,15 +264,27 @@ static int peer_read(struct evhttp_request *request, const struct https *https, 
 	return tls_peer(c->ssl, peer, e);
 }
 
+/* How many are being answered with the certificate of that name? */
+static unsigned visits_of(const struct https *https, const char *name)
+{
+	const struct https_visit *v;
+	unsigned n = 0;
+
+	LIST_FOREACH (v, &https->visits, link)
+		n += strcmp(v->name, name) == 0;
+	return n;
+}
+
 static void document_ask(struct https *https, struct evhttp_request *request,
 			 const struct peer *peer)
 {
 	struct evbuffer *body = evhttp_request_get_input_buffer(request);
 	struct https_visit *v = memory_new(1, sizeof(*v));
-	const struct https_caller *c = caller_of(request);
+	struct https_caller *c = caller_of(request);
 	struct error e;
 
 	v->https = https;
+	v->name = memory_copy(peer->name);
 	v->request = request;
 	LIST_INSERT_HEAD(&https->visits, v, link);
 	v->errand = https->ask(https->arg, peer, (const char *)evbuffer_pullup(body, -1),
@@ -246,7 +293,8 @@ static void document_ask(struct https *https, struct evhttp_request *request,
 		visit_free(v);
 		refuse(request, 403, "Forbidden", e.text);
 	} else if (c) {
-		event_del(c->deadline);
+		c->visit = v;
+		caller_wait(c, GONE_S);
 	}
 }
 
@@ -259,6 +307,10 @@ static void on_post(struct evhttp_request *request, void *arg)
 		refuse(request, HTTP_BADREQUEST, "Bad Request", "no body; POST a document");
 	else if (peer_read(request, arg, &peer, &e) < 0)
 		refuse(request, 403, "Forbidden", e.text);
+	else if (visits_of(arg, peer.name) >= HTTPS_VISITS)
+		refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable",
+		       "too many requests with this certificate wait for their answers; ask again "
+		       "when one has come");
 	else
 		document_ask(arg, request, &peer);
 	limits_free(peer.limits);
@@ -295,11 +347,8 @@ void https_free(struct https *https)
 
 	if (!https)
 		return;
-	while ((v = LIST_FIRST(&https->visits))) {
-		errand_drop(v->errand);
-		refuse(v->request, HTTP_SERVUNAVAIL, "Service Unavailable", "evspace mir ends");
-		visit_free(v);
-	}
+	while ((v = LIST_FIRST(&https->visits)))
+		visit_leave(v, "evspace mir ends");
 	https->listener = NULL;
 	evhttp_free(https->http);
 	/* libevent frees connections in its loop */

@@ -10,9 +10,10 @@
 #include "tree/link/tls.h"
 
 /** Most connections at once; others wait until one ends. Of those that have not proved who they
- * are, the oldest one goes for one more. */
+ * are, the oldest one goes for one more. Most requests of one name that wait for their answers. */
 #define HTTPS_MAX      128u
 #define HTTPS_UNPROVEN 64u
+#define HTTPS_VISITS   32u
 
 /** The @n bytes of a document have come from @peer, whose certificate is verified: answer it, by
  * @done with @done_arg. Returns NULL with @e: the peer may not ask this. */

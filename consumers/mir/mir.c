@@ -21,6 +21,7 @@
 #include "consumers/mir/request.h"
 #include "consumers/mir/tool.h"
 #include "consumers/mir/units.h"
+#include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -168,6 +169,7 @@ static struct errand *request_ask(struct mir *mir, struct probe_owner *owner,
  * whether there may be more. */
 static bool documents_ask(struct mir *mir)
 {
+	struct mir_request *request;
 	struct framed f;
 	struct tool *tool;
 	bool any = false;
@@ -175,10 +177,9 @@ static bool documents_ask(struct mir *mir)
 	LIST_FOREACH (tool, &mir->tools.list, link) {
 		if (!tool_next(tool, &f))
 			continue;
-		tool->errand = request_ask(mir, &tool->owner,
-					   f.large ? request_of_large()
-						   : mir->read(f.text, f.n, mir->lenient),
-					   tool_answer, tool);
+		request = f.large ? request_of_large() : mir->read(f.text, f.n, mir->lenient);
+		request->asker = (uintptr_t)tool;
+		tool->errand = request_ask(mir, &tool->owner, request, tool_answer, tool);
 		any = true;
 	}
 	return any;
@@ -213,6 +214,7 @@ static struct errand *on_document(void *arg, const struct peer *peer, const char
 	struct probe_owner *owner = owner_of(mir, peer, request, e);
 
 	request->below = mir->sources ? mir->sources : "";
+	request->asker = hash_bytes(peer->name, strlen(peer->name));
 	if (owner)
 		return request_ask(mir, owner, request, done, done_arg);
 	request_free(request);
@@ -486,7 +488,8 @@ int mir_main(int argc, char **argv)
 	mir.probes.write = mir.write;
 	mir.probes.flags = mir.flags;
 	base_make(&mir);
-	mir.errands.base = mir.probes.destinations.base = mir.tools.base;
+	errands_init(&mir.errands, mir.tools.base);
+	mir.probes.destinations.base = mir.tools.base;
 	if (mir_check(&mir, &e) < 0 || mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);
 		return EXIT_USAGE;

@@ -48,6 +48,51 @@ void places_name(struct mir_place *place, const char *text, size_t n)
 			 (int)(walk.tag.name_bytes < 31 ? walk.tag.name_bytes : 31), walk.tag.name);
 }
 
+/* Attributes of a tag, or of what there is of one, by their "=". Those of namespaces are added. */
+static size_t attributes_count(const char *tag, size_t n, size_t *spaces)
+{
+	static const char space[] = "xmlns";
+	size_t count = 0, bytes = sizeof(space) - 1;
+	char quote = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (quote ? tag[i] == quote : tag[i] == '"' || tag[i] == '\'')
+			quote = quote ? 0 : tag[i];
+		else if (!quote)
+			count += tag[i] == '=';
+		*spaces += !quote && n - i > bytes && memcmp(tag + i, space, bytes) == 0;
+	}
+	return count;
+}
+
+bool places_few(struct mir_place *place, const char *text, size_t n)
+{
+	struct markup m = {.end = 0};
+	size_t spaces = 0, at = 0, seen = 0, begun = 0;
+
+	*place = (struct mir_place){.line = 1};
+	for (bool whole = true; whole && at < n; at = m.end) {
+		whole = markup_next(text, n, at, &m);
+		if (!whole)
+			m.end = n;
+		else if (m.kind == MARKUP_OTHER)
+			continue;
+		if (attributes_count(text + m.begin, m.end - m.begin, &spaces) <=
+			    REQUEST_ATTRIBUTES &&
+		    spaces <= REQUEST_SPACES)
+			continue;
+		for (; seen < m.begin; seen++)
+			if (text[seen] == '\n') {
+				place->line++;
+				begun = seen + 1;
+			}
+		place->column = (uint32_t)(m.begin - begun) + 1;
+		places_name(place, text, n);
+		return false;
+	}
+	return true;
+}
+
 void places_init(struct mir_places *places, xmlDocPtr document, const char *text, size_t n)
 {
 	struct mir_walk walk = {.text = text, .n = n, .line = 1};

@@ -23,6 +23,11 @@ struct mir_place places_of(const struct mir_places *places, const xmlNode *node)
 /** The name of the last element that begins before that place, in @place; "": none. */
 void places_name(struct mir_place *place, const char *text, size_t n);
 
+/** Are attributes and names of namespaces as few as requests have? libxml2 compares each with all
+ * others, so that many would take it minutes. Else the tag is at @place. Also of text that is not
+ * well formed. */
+bool places_few(struct mir_place *place, const char *text, size_t n);
+
 /** The next element of the document, or NULL. */
 xmlNodePtr places_next(xmlNodePtr node);
 

@@ -72,9 +72,19 @@ static void parser_complain(struct mir_reading *r, xmlParserCtxtPtr parser, cons
 static xmlDocPtr document_parse(struct mir_reading *r, const char *text, size_t n)
 {
 	const struct mir_place begin = {.line = 1, .column = 1};
-	xmlParserCtxtPtr parser = xmlNewParserCtxt();
+	struct mir_place many;
+	xmlParserCtxtPtr parser;
 	xmlDocPtr document;
 
+	if (!places_few(&many, text, n)) {
+		request_complain(
+			r->request, &many,
+			"an element has more than %u attributes, or the document more than "
+			"%u names of namespaces; no request needs so many",
+			REQUEST_ATTRIBUTES, REQUEST_SPACES);
+		return NULL;
+	}
+	parser = xmlNewParserCtxt();
 	if (!parser)
 		abort();
 	parser->_private = r;
@@ -82,9 +92,10 @@ static xmlDocPtr document_parse(struct mir_reading *r, const char *text, size_t 
 	parser->sax->internalSubset = on_doctype;
 	parser->sax->comment = NULL;
 	parser->sax->processingInstruction = NULL;
-	document = xmlCtxtReadMemory(parser, text, (int)n, NULL, NULL,
-				     XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-					     XML_PARSE_NOCDATA);
+	/* whatever it says of its encoding: tags are found in bytes */
+	document = xmlCtxtReadMemory(parser, text, (int)n, NULL, "UTF-8",
+				     XML_PARSE_IGNORE_ENC | XML_PARSE_NONET | XML_PARSE_NOERROR |
+					     XML_PARSE_NOWARNING | XML_PARSE_NOCDATA);
 	if (r->declares)
 		request_complain(r->request, &begin,
 				 "it has a document type; take <!DOCTYPE ...> out: none is read");

@@ -128,6 +128,15 @@ static void element_take(struct mir_taking *t, xmlNodePtr node)
 	const char *name = (const char *)node->name;
 
 	if (strcmp(name, "resource") == 0) {
+		if (r->n_resources == REQUEST_RESOURCES) {
+			struct mir_place place = places_of(t->places, node);
+
+			request_complain(
+				r, &place,
+				"it has more than %u resources; say it in several requests",
+				REQUEST_RESOURCES);
+			return;
+		}
 		r->outs = memory_room(r->outs, r->n_resources, sizeof(*r->outs));
 		r->outs[r->n_resources] = text_of(node, "out");
 		r->writes |= r->outs[r->n_resources] != NULL;

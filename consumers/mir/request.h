@@ -11,9 +11,13 @@
 #define REQUEST_OBJECT "libevspace-mir.so"
 #define REQUEST_SYMBOL "mir_request_read"
 
-/** Most faults of a document that are told, and most elements and attributes that it has. */
-#define REQUEST_FAULTS	 16
-#define REQUEST_ELEMENTS 100000u
+/** Most faults of a document that are told; most elements and attributes that it has, attributes of
+ * one element, names of namespaces, and sources. */
+#define REQUEST_FAULTS	   16
+#define REQUEST_ELEMENTS   100000u
+#define REQUEST_ATTRIBUTES 64u
+#define REQUEST_SPACES	   16u
+#define REQUEST_RESOURCES  256u
 
 enum mir_kind { MIR_SIRREQ, MIR_SNAPSHOTREQ, MIR_INSTRREQ, MIR_CTRLREQ };
 
@@ -70,6 +74,7 @@ struct mir_request {
 	char **outs;		    /* of each: where to write it back; NULL: nowhere */
 	size_t n_resources;
 	bool writes;	   /* one of them is written back */
+	uint64_t asker;	   /* whose it is, among those whose sources wait to be read */
 	const char *below; /* only of this folder, "": of none; NULL: of any. Borrowed */
 	/* snapshotreq */
 	bool named;
