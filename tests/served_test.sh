@@ -319,6 +319,18 @@ made_by_map() {
 	done
 }
 
+# Of the agents that share a folder one shows an element: that of its rank's node, else the first that has ranks.
+one_shows() {
+	local at=(--connect "$bed_entry" --run shared)
+
+	PMIX_RANK=2 evspace element make seen.2 --run shared --fields 'n u64' && evspace element make seen --run shared --fields 'n u64' &&
+		evspace element write seen.2 n=1 && evspace element write seen n=1 || return
+	bed_until eval '[ "$(evspace element list --connect '"$bed_entry"' | grep -c " shared ")" = 2 ]' || return
+	evspace events "${at[@]}" --select '/**/element:seen*' --backlog --count 3 --json >"$tap_dir/out" 2>"$tap_dir/said" &&
+		tap_printed "$tap_dir/out" -- '"name":"/B/b0/rank2/t0/element:seen.2"' '"name":"/A/a1/-/t0/element:seen",' &&
+		[ "$(grep -c '"type":"element"' "$tap_dir/out")" = 2 ] || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
+}
+
 # The stream has begun when it has what is written.
 live_seen() {
 	EVSPACE_DIR=$EVSPACE_DIR-far evspace element write "${@:2}" && grep -q "$1" "$tap_dir/waited"
@@ -332,4 +344,5 @@ tap_case "they are followed beside an agent that does not answer, and over resta
 tap_case "all of a host that has very many are listed" many_listed
 tap_case "views have their tuples, stages their fields" viewed
 tap_case "agents make those of the map" made_by_map
+tap_case "one of the agents that share a folder shows one" one_shows
 tap_done

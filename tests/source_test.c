@@ -16,6 +16,7 @@
 
 #include "node-agent/control/survey.h"
 #include "node-agent/control/switch.h"
+#include "node-agent/pastset/pastset.h"
 #include "node-agent/segment/element-writer.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
@@ -309,6 +310,113 @@ static void fates_add_up(void)
 	maker_end(maker);
 }
 
+/* ---- elements of programs ---- */
+
+/* An element of the run "run" that says it has had @head tuples. */
+static struct pastset element_made(const char *name, const char *type, uint32_t capacity,
+				   uint64_t head)
+{
+	struct fields fields;
+	const struct pastset_plan plan = {
+		.name = name, .run = "run", .fields = &fields, .capacity = capacity};
+	struct pastset p = {.map = NULL};
+	char path[200];
+	int dir;
+
+	snprintf(path, sizeof(path), "%s/run", fixture.base);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, type, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(pastset_make(dir, path, &plan, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(pastset_open(&p, dir, path, name, true, NULL), 0);
+	close(dir);
+	atomic_store(&p.live->head, head);
+	return p;
+}
+
+static struct part typed_wave(struct stage *source, const struct ask *ask)
+{
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+	struct part part = {.read = 0};
+
+	CU_ASSERT_EQUAL_FATAL(source_bed_read(source, ask, NULL), 0);
+	while (batch_next(&source_bed_batch, &cursor, &view))
+		if (view.run->kind == RUN_PART)
+			part = *view.part;
+	return part;
+}
+
+static struct stage *typed_open(Evspace__Open *open)
+{
+	static char all[] = "/**", own[] = "/**/element";
+	static char *both[] = {all, own};
+
+	open->select = both;
+	open->n_select = 2;
+	return source_bed_open(open);
+}
+
+/* However much was overwritten, what is there comes in the next wave; and what had not come when
+ * the file goes is lost. */
+static void whats_there_comes(void)
+{
+	pid_t maker = maker_start("run", 0, 0);
+	struct pastset p = element_made("n", "n u64", 20, 100000);
+	Evspace__Open open = source_bed_asked(READ_STREAM);
+	struct rows_list streams;
+	struct ask ask = {.wave = 1};
+	struct stage *source;
+	struct part part;
+	char path[200];
+
+	source_bed_look_and_tell(&streams);
+	source = typed_open(&open);
+	part = typed_wave(source, &ask);
+	CU_ASSERT_EQUAL(part.lost, 100000 - 20);
+	CU_ASSERT(part.read >= 20 && part.read <= 21);
+	atomic_store(&p.live->head, 300000);
+	ask = (struct ask){.wave = 2, .have = 1};
+	part = typed_wave(source, &ask);
+	CU_ASSERT_EQUAL(part.lost, 200000 - 20);
+	CU_ASSERT_EQUAL(part.read, 20);
+	atomic_store(&p.live->head, 300004);
+	snprintf(path, sizeof(path), "%s/run/n.elem", fixture.base);
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	(void)store_refresh(&fixture.store);
+	ask = (struct ask){.wave = 3, .have = 2};
+	part = typed_wave(source, &ask);
+	CU_ASSERT_EQUAL(part.lost, 4);
+	ask.again = true;
+	CU_ASSERT_EQUAL(typed_wave(source, &ask).lost, 4);
+	source_free(source, false);
+	pastset_close(&p);
+	maker_end(maker);
+}
+
+/* The room is one for all, in bytes; each in turn has it first. */
+static void the_room_is_one(void)
+{
+	pid_t maker = maker_start("run", 0, 10);
+	struct pastset p = element_made("n", "word u64[32]", 100, 50);
+	Evspace__Open open = source_bed_asked(READ_STREAM);
+	struct ask ask = {.wave = 1, .room = 16};
+	struct stage *source;
+	uint64_t read;
+
+	source_bed_look();
+	source = typed_open(&open);
+	read = typed_wave(source, &ask).read;
+	CU_ASSERT(read >= 2 && read <= 3);
+	ask = (struct ask){.wave = 2, .have = 1, .room = 16};
+	read = typed_wave(source, &ask).read;
+	CU_ASSERT(read >= 10 && read <= 13);
+	source_free(source, false);
+	pastset_close(&p);
+	maker_end(maker);
+}
+
+/* ---- surveys ---- */
+
 /* Whoever asks in one turn of the loop gets what was read once, and in the next what is then. */
 static void surveys_are_of_a_turn(void)
 {
@@ -344,6 +452,9 @@ int main(void)
 		{"regions are read", regions_are_read},
 		{"readers hold what they read", readers_hold},
 		{"no room for cursors is said", no_room_for_cursors},
+		{"of an element what is there comes at once, however far behind",
+		 whats_there_comes},
+		{"elements and what is collected share a wave's room", the_room_is_one},
 		{"a survey is of a turn of the loop", surveys_are_of_a_turn},
 		CU_TEST_INFO_NULL,
 	};

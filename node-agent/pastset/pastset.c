@@ -87,7 +87,8 @@ static int header_fill(struct pastset_header *h, const struct pastset_plan *plan
 		.wait_ms = plan->wait_ms,
 		.clock_kind = clock_kind(),
 		.uid = (uint32_t)geteuid(),
-		.rank_and_one = maker_rank() + 1,
+		/* an agent's own rank says nothing of those that it makes */
+		.rank_and_one = plan->made_by ? 0 : maker_rank() + 1,
 		.born = clock_pair_take(clock_kind()),
 		.born_real_ns = clock_real_ns(),
 	};

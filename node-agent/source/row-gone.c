@@ -7,6 +7,7 @@
 
 #include "node-agent/segment/segment-mark.h"
 #include "node-agent/segment/segment-read.h"
+#include "node-agent/source/row-typed.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -191,8 +192,10 @@ void rows_gone(const struct source_host *host, const struct store_list *going)
 	TAILQ_FOREACH (s, going, link)
 		gone.serials[gone.n++] = s->serial;
 	qsort(gone.serials, gone.n, sizeof(*gone.serials), compare_serials);
-	LIST_FOREACH (r, host->streams, stream)
+	LIST_FOREACH (r, host->streams, stream) {
 		stream_sweep(r, &gone);
+		rows_gone_typed(r);
+	}
 	free(gone.serials);
 }
 

@@ -75,8 +75,8 @@ struct row_name {
 };
 
 /** Give the element @key a row, filled from @new, if its name is selected. A new element is read
- * from number @start on. */
-void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
+ * from number @start on. Returns whether it has one. */
+bool rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
 	      struct row new, uint64_t start);
 
 /** Result of a look for new entries. */

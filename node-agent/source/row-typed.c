@@ -14,9 +14,8 @@
 #define TYPED_LABEL   "element"
 #define TYPED_CHANNEL CHANNEL_MAX
 
-/* Most of these rows of a source, and most of their tuples in a wave and in a run. */
+/* Most of these rows of a source, and most of their tuples in a run. */
 #define TYPED_ROWS  4096u
-#define TYPED_ROOM  16384u
 #define TYPED_CHUNK 240u
 
 _Static_assert(TYPED_HEAD + TYPED_CHUNK * TYPED_TUPLE <= UINT16_MAX, "a run is counted in words");
@@ -53,15 +52,33 @@ static bool typed_wants(const struct rows *r, const char *name)
 			       : names_one(o->select, o->n_select, name);
 }
 
+/* The next of the run's elements that this node shows, behind @m (NULL: the first); NULL: none. */
+static const struct store_element *shown_next(const struct rows *r, const struct store_element *m,
+					      bool first)
+{
+	m = m ? TAILQ_NEXT(m, link) : TAILQ_FIRST(&r->host->store->elements);
+	while (m && (strcmp(m->run, r->run) != 0 ||
+		     !source_shows(r->host, r->place, &m->file.said, first)))
+		m = TAILQ_NEXT(m, link);
+	return m;
+}
+
+static bool is_first(const struct rows *r)
+{
+	return r->place->placed && source_is_first(r->host);
+}
+
 size_t rows_count_typed(const struct rows *r)
 {
-	const struct store_element *m;
+	const struct store_element *m = NULL;
 	size_t n = 0;
+	bool first;
 
 	if (!typed_wants(r, NULL))
 		return 0;
-	TAILQ_FOREACH (m, &r->host->store->elements, link)
-		n += strcmp(m->run, r->run) == 0;
+	first = is_first(r);
+	while ((m = shown_next(r, m, first)))
+		n++;
 	return n;
 }
 
@@ -79,7 +96,8 @@ static int head_read(void *arg)
 	return 0;
 }
 
-static void typed_take(struct rows *r, const struct store_element *m)
+/* Returns whether it has a row. */
+static bool typed_take(struct rows *r, const struct store_element *m)
 {
 	const struct pastset_header *said = &m->file.said;
 	struct typed_look look = {.file = &m->file};
@@ -96,23 +114,24 @@ static void typed_take(struct rows *r, const struct store_element *m)
 		     r->place->cluster[0] ? r->place->cluster : "-", r->place->node, process,
 		     said->name) >= NAME_BYTES ||
 	    !typed_wants(r, text) || segment_guarded(head_read, &look) < 0)
-		return;
-	rows_put(r, &key, &name, row, r->from_now && !r->begun ? look.head : 0);
+		return false;
+	return rows_put(r, &key, &name, row, r->from_now && !r->begun ? look.head : 0);
 }
 
 void rows_take_typed(struct rows *r)
 {
-	const struct store_element *m;
+	const struct store_element *m = NULL;
 	unsigned n = 0;
+	bool first;
 
 	for (uint32_t i = 0; i < r->n; i++)
 		r->table[i].typed = false;
 	if (!typed_wants(r, NULL))
 		return;
-	TAILQ_FOREACH (m, &r->host->store->elements, link)
-		if (strcmp(m->run, r->run) == 0 && n++ < TYPED_ROWS)
-			typed_take(r, m);
-	r->crowded |= n > TYPED_ROWS;
+	first = is_first(r);
+	while (n < TYPED_ROWS && (m = shown_next(r, m, first)))
+		n += typed_take(r, m);
+	r->crowded |= n == TYPED_ROWS && shown_next(r, m, first);
 }
 
 /* ---- reading ---- */
@@ -120,12 +139,9 @@ void rows_take_typed(struct rows *r)
 /* It may have been removed since its row was made. */
 static const struct pastset *file_of(const struct rows *r, const struct row *row)
 {
-	const struct store_element *m;
+	const struct store_element *m = store_element_find(r->host->store, row->serial);
 
-	TAILQ_FOREACH (m, &r->host->store->elements, link)
-		if (m->serial == row->serial)
-			return &m->file;
-	return NULL;
+	return m ? &m->file : NULL;
 }
 
 /* Tuples on their way into a run. */
@@ -138,11 +154,14 @@ struct typed_chunk {
 /* One wave after the other. */
 static struct typed_chunk chunk;
 
-/* Copy what is there of [from, to). Ticks of another clock say nothing. */
+/* Copy what is there of [from, to), at most @most, from the oldest on. None: it was all
+ * overwritten. Ticks of another clock say nothing. */
 static void chunk_read(struct typed_chunk *c, const struct pastset *file, uint64_t from,
-		       uint64_t to)
+		       uint64_t to, uint64_t most)
 {
-	uint64_t oldest = pastset_oldest(file, pastset_head(file)), ticks;
+	/* whatever the file says, of no more than it can hold */
+	uint64_t head = pastset_head(file), ticks;
+	uint64_t oldest = pastset_oldest(file, head > to ? head : to);
 	struct pastset_clock clock;
 	char tuple[FIELDS_BYTES];
 
@@ -152,7 +171,7 @@ static void chunk_read(struct typed_chunk *c, const struct pastset *file, uint64
 	c->lost = c->first - from;
 	c->n = 0;
 	c->end = c->words;
-	for (uint64_t i = c->first; i < to && c->n < TYPED_CHUNK; i++) {
+	for (uint64_t i = c->first; i < to && c->n < TYPED_CHUNK && c->n < most; i++) {
 		if (pastset_read(file, i, &ticks, tuple)) {
 			c->end = typed_put(c->end, clock.known ? ticks : 0, tuple,
 					   file->fields.bytes);
@@ -180,46 +199,43 @@ static void chunk_put(const struct typed_chunk *c, const struct row *row,
 	w->part->lost += c->lost;
 }
 
-/* Of one row [*from, to), at most *@room. */
+/* Of one row [*from, to), as far as there is room. */
 static void typed_read_range(const struct row *row, const struct pastset *file,
-			     const struct typed_wave *w, uint64_t *from, uint64_t to,
-			     uint32_t *room)
+			     const struct typed_wave *w, uint64_t *from, uint64_t to)
 {
-	while (*from<to && * room> 0) {
-		chunk_read(&chunk, file, *from, to - *from < *room ? to : *from + *room);
+	while (*from<to && * w->room> 0) {
+		uint64_t each = sizeof(struct typed_word) * (1 + pastset_words(file->fields.bytes));
+		uint64_t most = *w->room * sizeof(struct tuple) / each, used;
+
+		chunk_read(&chunk, file, *from, to, most ? most : 1);
 		chunk_put(&chunk, row, file, w);
 		*from = chunk.first + chunk.n;
-		*room -= chunk.n < *room ? chunk.n : *room;
-		/* who overwrites all the time, or lies, is looked at again in the next wave */
-		if (chunk.n == 0 && w->wave == CURSOR_NEW)
-			return;
+		used = (chunk.n * each + sizeof(struct tuple) - 1) / sizeof(struct tuple);
+		*w->room -= used < *w->room ? (uint32_t)used : *w->room;
 	}
 }
 
 /* What is new since the wave before, or what an earlier one had. */
-static int typed_read_stream(const struct rows *r, const struct typed_wave *w, uint32_t i,
-			     uint32_t *room)
+static int typed_read_stream(const struct rows *r, const struct typed_wave *w, uint32_t i)
 {
 	const struct row *row = &r->table[i];
 	const struct pastset *file = file_of(r, row);
 	uint64_t at = cursor_from(r->cursor, i), head;
 
-	if (!file)
-		return 0;
-	head = pastset_head(file);
+	/* it goes: the next wave says what is lost */
+	head = file ? pastset_head(file) : at;
 	if (w->wave == CURSOR_AGAIN) {
 		uint64_t end = cursor_end(r->cursor, i);
 
-		typed_read_range(row, file, w, &at, end < head ? end : head,
-				 &(uint32_t){UINT32_MAX});
+		typed_read_range(row, file, w, &at, end < head ? end : head);
 		return 0;
 	}
 	if (head < at)
 		return -1;
 	row_fill(row, at, head, w->fill);
-	typed_read_range(row, file, w, &at, head, room);
+	typed_read_range(row, file, w, &at, head);
 	cursor_to(r->cursor, i, at);
-	w->part->written += head;
+	w->part->written += file ? head : 0;
 	return 0;
 }
 
@@ -231,7 +247,7 @@ static void typed_read_newest(const struct rows *r, const struct typed_wave *w, 
 
 	if (head == 0)
 		return;
-	chunk_read(&chunk, file, head - 1, head);
+	chunk_read(&chunk, file, head - 1, head, 1);
 	/* older ones are not read, and not counted */
 	chunk.lost = 0;
 	if (chunk.n > 0)
@@ -241,8 +257,6 @@ static void typed_read_newest(const struct rows *r, const struct typed_wave *w, 
 
 int rows_read_typed(const struct rows *r, const struct typed_wave *w)
 {
-	uint32_t room = w->ask->room && w->ask->room < TYPED_ROOM ? w->ask->room : TYPED_ROOM;
-
 	for (uint32_t k = 0; k < r->n; k++) {
 		/* each wave begins elsewhere */
 		uint32_t i = (uint32_t)((k + w->ask->wave) % r->n);
@@ -252,8 +266,24 @@ int rows_read_typed(const struct rows *r, const struct typed_wave *w)
 		*w->at = i;
 		if (w->reading == READ_LATEST)
 			typed_read_newest(r, w, i);
-		else if (typed_read_stream(r, w, i, &room) < 0)
+		else if (typed_read_stream(r, w, i) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+void rows_gone_typed(struct rows *r)
+{
+	for (uint32_t i = 0; i < r->n; i++) {
+		struct row *row = &r->table[i];
+		const struct store_element *m =
+			row->typed ? store_element_find(r->host->store, row->serial) : NULL;
+		struct typed_look look = {.file = m ? &m->file : NULL};
+
+		if (!m || !m->going)
+			continue;
+		row->typed = false;
+		row->end = segment_guarded(head_read, &look) == 0 ? look.head : 0;
+		row->discarded = 0;
+	}
 }

@@ -310,24 +310,25 @@ bool rows_have_all(const struct rows *r, const struct store_segment *s)
 	return false;
 }
 
-void rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
+bool rows_put(struct rows *r, const struct cursor_key *key, const struct row_name *name,
 	      struct row new, uint64_t start)
 {
 	const struct row *old;
 	uint32_t number;
 
 	if (r->samples != (name->channel == CHANNEL_SAMPLE) || !rows_selects(r, name->text))
-		return;
+		return false;
 	number = cursor_row(r->cursor, key, start);
 	if (number > NAME_LOCAL_MAX) {
 		r->crowded = true;
-		return;
+		return false;
 	}
 	old = rows_room(r, number);
 	new.name = name_id(r->place->index, number);
 	new.acked = old->acked;
 	r->table[number] = new;
 	names_learn(r->names, new.name, LEVEL_ELEMENT, name->rank, name->channel, name->text);
+	return true;
 }
 
 void rows_lose(struct rows *r, struct follow *f)

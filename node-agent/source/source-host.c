@@ -2,9 +2,11 @@
 /* Decides which processes and elements a node's sources read: those on it, and those others
  * fetch. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "node-agent/pastset/pastset.h"
 #include "node-agent/source/row.h"
 #include "node-agent/source/source.h"
 #include "pathmap/base/quantity.h"
@@ -39,6 +41,58 @@ bool source_holds(const struct source_host *host, const struct plan_place *place
 	return strcmp(s->host, host->node) == 0 || strcmp(s->host, own) == 0;
 }
 
+/* ---- elements of programs ---- */
+
+/* Does an agent of @node serve the same event space? */
+static bool shares_space(const struct source_host *host, const char *node)
+{
+	char path[SOURCE_SOCKET];
+
+	source_socket(host->store, node, path);
+	return access(path, F_OK) == 0;
+}
+
+/* Does it, and hold ranks, so that views have it as a leaf? */
+static bool is_leaf_here(const struct source_host *host, const char *node)
+{
+	char *holds;
+	bool any;
+
+	if (!shares_space(host, node))
+		return false;
+	holds = holding_list(host->map, node);
+	any = holds[0] != '\0';
+	free(holds);
+	return any;
+}
+
+bool source_is_first(const struct source_host *host)
+{
+	const char *const *nodes;
+	size_t n = pathmap_nodes(host->map, &nodes);
+
+	for (size_t i = 0; i < n && strcmp(nodes[i], host->node) != 0; i++)
+		if (is_leaf_here(host, nodes[i]))
+			return false;
+	return true;
+}
+
+bool source_shows(const struct source_host *host, const struct plan_place *place,
+		  const struct pastset_header *said, bool first)
+{
+	int32_t rank = pastset_rank(said);
+	const char *of = said->made_by;
+
+	if (!place->placed || strcmp(of, host->node) == 0)
+		return true;
+	if (!of[0] && rank >= 0) {
+		if (source_may_hold(host, place, rank))
+			return true;
+		of = pathmap_rank_node(host->map, (unsigned)rank);
+	}
+	return first && !(of && of[0] && strcmp(of, host->node) != 0 && is_leaf_here(host, of));
+}
+
 /* ---- contradicting maps ---- */
 
 /* Most ranks that a message names, of one run and one node. */
@@ -50,15 +104,6 @@ struct moved {
 	int ranks[MOVED_NAMED];
 	size_t n, more;
 };
-
-/* Does an agent of @node serve the same event space? */
-static bool shares_space(const struct source_host *host, const char *node)
-{
-	char path[SOURCE_SOCKET];
-
-	source_socket(host->store, node, path);
-	return access(path, F_OK) == 0;
-}
 
 /* Would the other map move the process from here? Writes where to into @node (128 bytes). */
 static bool is_moved(const struct source_host *host, const struct plan_place *place,

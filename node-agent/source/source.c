@@ -47,6 +47,7 @@ struct source {
 	double ticks_per_ns;
 	struct row_look look;
 	uint32_t fill;
+	uint32_t room;	      /* of the wave, in tuples; an earlier one is repeated whole */
 	volatile uint32_t at; /* the row that is being read, or prefetched */
 	enum cursor_wave wave;
 	struct tuple chunk[CHUNK];
@@ -284,20 +285,15 @@ static int read_stream(struct source *src)
 {
 	const struct row *row = rows_table(src->rows);
 	struct cursor *cursor = rows_cursor(src->rows);
-	uint32_t n = rows_count(src->rows), room = WAVE_TUPLES;
+	uint32_t n = rows_count(src->rows);
 	uint64_t from, at;
 
-	if (src->ask->room && src->ask->room < room)
-		room = src->ask->room;
-	/* an earlier wave is repeated whole */
-	if (src->wave == CURSOR_AGAIN)
-		room = UINT32_MAX;
-
 	for (uint32_t k = 0; k < n; k++) {
-		/* start elsewhere in each wave, so that no element is always last when the room
-		 * is used up */
+		/* start elsewhere in each wave: none is always last when the room is used up */
 		uint32_t i = (uint32_t)((k + src->ask->wave) % n);
 
+		if (row[i].typed)
+			continue;
 		src->at = i;
 		from = cursor_from(cursor, i);
 		at = from;
@@ -305,11 +301,11 @@ static int read_stream(struct source *src)
 			 &at, src->out, src->part);
 		if (src->wave == CURSOR_AGAIN) {
 			if (row[i].ring &&
-			    read_range(src, &row[i], &at, cursor_end(cursor, i), &room) < 0)
+			    read_range(src, &row[i], &at, cursor_end(cursor, i), &src->room) < 0)
 				return -1;
 			continue;
 		}
-		if (row[i].ring && !row[i].off_map && read_new(src, &row[i], &at, &room) < 0)
+		if (row[i].ring && !row[i].off_map && read_new(src, &row[i], &at, &src->room) < 0)
 			return -1;
 		cursor_to(cursor, i, at);
 		if (src->ask->have + 1 >= src->ask->wave)
@@ -322,15 +318,16 @@ static int read_rows(void *arg)
 {
 	struct source *src = arg;
 	const struct typed_wave typed = {src->ask,  src->reading, src->wave, src->out,
-					 src->part, &src->fill,	  &src->at};
+					 src->part, &src->fill,	  &src->at,  &src->room};
+	bool own = src->ask->wave % 2; /* first: they share the room */
 
 	if (src->reading == READ_LATEST)
 		read_latest(src);
 	else if (src->wave != CURSOR_NEW && src->wave != CURSOR_AGAIN)
 		return 0;
-	else if (read_stream(src) < 0)
+	else if ((own && rows_read_typed(src->rows, &typed) < 0) || read_stream(src) < 0)
 		return -1;
-	return rows_read_typed(src->rows, &typed);
+	return own && src->reading == READ_STREAM ? 0 : rows_read_typed(src->rows, &typed);
 }
 
 static void source_part(struct source *src)
@@ -369,8 +366,11 @@ static int source_begin(struct source *src, const struct ask *ask, struct batch 
 	src->out = out;
 	src->wave = CURSOR_NEVER;
 	src->fill = 0;
+	src->room = ask->room && ask->room < WAVE_TUPLES ? ask->room : WAVE_TUPLES;
 	if (src->reading == READ_STREAM && cursor)
 		src->wave = cursor_wave(cursor, ask->wave, ask->again, ask->have);
+	if (src->wave == CURSOR_AGAIN)
+		src->room = UINT32_MAX;
 	batch_clear(out);
 	source_part(src);
 	return 0;

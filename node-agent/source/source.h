@@ -17,6 +17,7 @@
 /** The errno of a place that contradicts where ranks are, and of nothing else. */
 #define SOURCE_ELSEWHERE EXDEV
 
+struct pastset_header;
 struct rate_limit;
 struct sampler;
 struct rows;
@@ -58,6 +59,17 @@ void source_free(struct stage *source, bool keep);
  * list of ranks if there is one, else by the host's name. */
 bool source_holds(const struct source_host *host, const struct plan_place *place,
 		  const struct store_segment *s);
+
+/** Elements of programs are shown by one of the agents that share their folder: is this the first
+ * one of those whose nodes hold ranks? */
+bool source_is_first(const struct source_host *host);
+
+/** Does this node show the element of which @said is the header, by @place? That of the map's node
+ * for it does, or that of the rank that has made it; if nobody knows, or it shares no folder with
+ * these, the @first one (source_is_first()). If the place lists no ranks, all do, as they do with
+ * processes. */
+bool source_shows(const struct source_host *host, const struct plan_place *place,
+		  const struct pastset_header *said, bool first);
 
 /**
  * Maps cannot move ranks. Does the other map that @place names (holding_compare()) have a rank on

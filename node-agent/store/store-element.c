@@ -34,14 +34,35 @@ struct store_element *store_element_open(struct store *store, const char *run, c
 	snprintf(m->run, sizeof(m->run), "%s", run);
 	m->serial = ++store->next_serial;
 	TAILQ_INSERT_TAIL(&store->elements, m, link);
+	HASH_ADD(hh, store->elements_by_serial, serial, sizeof(m->serial), m);
 	return m;
 }
 
 void store_element_close(struct store *store, struct store_element *m)
 {
 	TAILQ_REMOVE(&store->elements, m, link);
-	pastset_close(&m->file);
-	free(m);
+	TAILQ_INSERT_TAIL(&store->elements_going, m, link);
+	m->going = true;
+}
+
+void store_elements_end(struct store *store)
+{
+	struct store_element *m;
+
+	while ((m = TAILQ_FIRST(&store->elements_going))) {
+		TAILQ_REMOVE(&store->elements_going, m, link);
+		HASH_DEL(store->elements_by_serial, m);
+		pastset_close(&m->file);
+		free(m);
+	}
+}
+
+struct store_element *store_element_find(const struct store *store, uint64_t serial)
+{
+	struct store_element *m;
+
+	HASH_FIND(hh, store->elements_by_serial, &serial, sizeof(serial), m);
+	return m;
 }
 
 /* When the newest tuple was written, in ticks; 0: there is none. */

@@ -8,6 +8,7 @@
 
 #include "node-agent/pastset/pastset.h"
 #include "pathmap/base/error.h"
+#include "pathmap/base/hash.h"
 
 struct store;
 
@@ -17,6 +18,8 @@ struct store_element {
 	struct pastset file;
 	char run[64];
 	uint64_t serial; /* unique, like those of segments */
+	bool going;	 /* its file is removed: only store_element_find() knows it still */
+	UT_hash_handle hh;
 };
 
 TAILQ_HEAD(store_elements, store_element);
@@ -25,7 +28,15 @@ TAILQ_HEAD(store_elements, store_element);
  * NULL with errno and @e. */
 struct store_element *store_element_open(struct store *store, const char *run, const char *file,
 					 struct error *e);
+
+/** Take it out of the list; store_elements_end() does the rest. */
 void store_element_close(struct store *store, struct store_element *m);
+
+/** Unmap and free all that go. */
+void store_elements_end(struct store *store);
+
+/** The one with this serial, or NULL. */
+struct store_element *store_element_find(const struct store *store, uint64_t serial);
 
 /** Time since the element was written, or its last writer came or closed it; 0 while somebody has
  * it open. */

@@ -210,8 +210,9 @@ void store_segments_end(struct store *store)
 {
 	struct store_segment *s;
 
-	if (store->gone && !TAILQ_EMPTY(&store->going))
+	if (store->gone && !(TAILQ_EMPTY(&store->going) && TAILQ_EMPTY(&store->elements_going)))
 		store->gone(&store->going, store->gone_arg);
+	store_elements_end(store);
 	while ((s = TAILQ_FIRST(&store->going))) {
 		TAILQ_REMOVE(&store->going, s, link);
 		if (s->pidfd >= 0)

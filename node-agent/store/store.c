@@ -296,6 +296,7 @@ int store_init(struct store *store, const char *base, bool watch, struct error *
 	TAILQ_INIT(&store->going);
 	TAILQ_INIT(&store->mirrors);
 	TAILQ_INIT(&store->elements);
+	TAILQ_INIT(&store->elements_going);
 	TAILQ_INIT(&store->refusals);
 	store->inotify = -1;
 	if (strlen(base) >= sizeof(store->base)) {

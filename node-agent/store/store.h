@@ -80,7 +80,8 @@ struct store {
 	char base[FOLDER_BASE];
 	struct store_list segments;
 	struct store_mirrors mirrors;
-	struct store_elements elements;
+	struct store_elements elements, elements_going; /* those that go, likewise */
+	struct store_element *elements_by_serial;
 	struct store_refusals refusals;
 	uint64_t version; /* grows when a segment, mirror, element or refusal comes or goes, or a
 			     segment changes its name */
@@ -90,7 +91,7 @@ struct store {
 	/*
 	 * NULL, or set after store_init(): called by store_refresh(), store_purge() and
 	 * store_fini() once with all segments that go, before they are unmapped and their pidfds
-	 * closed.
+	 * closed; also if elements of programs alone go.
 	 */
 	void (*gone)(const struct store_list *going, void *arg);
 	void *gone_arg;
