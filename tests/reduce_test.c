@@ -304,6 +304,26 @@ static void figures_of_fields(void)
 	place_fini(&p);
 }
 
+/* A solver that has diverged: whatever else there is, in whatever order, the mean is infinite. */
+static void an_infinite_value(void)
+{
+	const double values[] = {1, INFINITY, 2};
+	struct field_figure all = {.count = 0}, rest = {.count = 0}, finite = {.count = 0};
+
+	for (unsigned i = 0; i < 3; i++)
+		field_figure_add(&all, values[i]);
+	CU_ASSERT(all.mean == INFINITY && all.max == INFINITY && all.min == 1);
+	field_figure_add(&finite, 1);
+	field_figure_add(&rest, 2);
+	field_figure_add(&rest, INFINITY);
+	field_figure_merge(&finite, &rest);
+	CU_ASSERT(finite.mean == INFINITY && finite.count == 3);
+	field_figure_merge(&rest, &(struct field_figure){1, 5, 5, 5, 0, 0, {0}, ""});
+	CU_ASSERT(rest.mean == INFINITY && isnan(rest.m2));
+	field_figure_add(&rest, -INFINITY);
+	CU_ASSERT(isnan(rest.mean));
+}
+
 static void a_run_without_a_part(void)
 {
 	struct place p;
@@ -346,6 +366,7 @@ static CU_TestInfo reduce_cases[] = {
 	{"totals are the same in any tree", totals_in_any_tree},
 	{"processes are counted by the block that they are in", counts_by_block},
 	{"figures of fields of typed tuples", figures_of_fields},
+	{"an infinite value makes an infinite mean", an_infinite_value},
 	{"the last are the same in any tree", last_in_any_tree},
 	{"the first are the same in any tree", first_in_any_tree},
 	{"arguments are checked", arguments},

@@ -10,6 +10,16 @@
 /* So many values are no more than that. */
 #define COUNT_MOST (UINT64_C(1) << 62)
 
+/* The mean of two of which @b has the part 1 / @parts. Of an infinite one it is that. */
+static double mean_of(double a, double b, double parts)
+{
+	double delta = b - a;
+
+	if (isfinite(delta))
+		return a + delta / parts;
+	return isinf(a) || isinf(b) ? a + b : a - a / parts + b / parts;
+}
+
 void field_figure_add(struct field_figure *f, double value)
 {
 	double delta = value - f->mean;
@@ -17,7 +27,7 @@ void field_figure_add(struct field_figure *f, double value)
 	f->min = f->count == 0 ? value : fmin(f->min, value);
 	f->max = f->count == 0 ? value : fmax(f->max, value);
 	f->count += f->count < COUNT_MOST;
-	f->mean += delta / (double)f->count;
+	f->mean = mean_of(f->mean, value, (double)f->count);
 	f->m2 += delta * (value - f->mean);
 }
 
@@ -40,7 +50,7 @@ void field_figure_merge(void *into, const void *of)
 	to->min = fmin(to->min, from->min);
 	to->max = fmax(to->max, from->max);
 	to->count = to->count + from->count < COUNT_MOST ? to->count + from->count : COUNT_MOST;
-	to->mean += delta * (b / (a + b));
+	to->mean = mean_of(to->mean, from->mean, (a + b) / b);
 	to->m2 += from->m2 + delta * delta * (a * b / (a + b));
 }
 
