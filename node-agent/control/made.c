@@ -54,6 +54,13 @@ static int element_check(const struct made_line *line, int dir, const char *path
 		rc = errorf(e,
 			    "the element %s in %s has the fields \"%s\", not \"%s\" as in the map",
 			    line->name, path, file.said.fields, is);
+	else if (file.said.capacity != line->capacity ||
+		 file.said.wait_ms != (int32_t)line->wait_ms)
+		rc = errorf(e,
+			    "the element %s in %s has capacity %u and patience %d ms, not %u and "
+			    "%u as in the map",
+			    line->name, path, file.said.capacity, file.said.wait_ms, line->capacity,
+			    line->wait_ms);
 	pastset_close(&file);
 	return rc;
 }

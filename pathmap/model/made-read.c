@@ -180,6 +180,9 @@ void made_on_apply(struct reader *reader, void *target, const struct statement *
 
 		if (hostlist_add(&list, statement->words[i].text, &at, &e) < 0)
 			reader_complain_at(reader, &statement->words[i], at, "%s", e.text);
+		if (m->n_nodes + list.n > MADE_NODES_MAX)
+			reader_complain(reader, &statement->words[i],
+					"an element is made on %u nodes at most", MADE_NODES_MAX);
 		for (size_t k = 0; k < list.n && m->n_nodes < MADE_NODES_MAX; k++) {
 			m->nodes = memory_room(m->nodes, m->n_nodes, sizeof(*m->nodes));
 			m->nodes[m->n_nodes++] = memory_copy(list.names[k]);
