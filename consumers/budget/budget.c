@@ -371,7 +371,7 @@ static const char *reason(const struct budget *b)
 				"is wanted",
 		[BUDGET_LATE] = "idle agents miss deadlines here: they take their turn again",
 		[BUDGET_LATENCY] = "waves take so long now",
-		[BUDGET_SHARED] = "the map's budget is shared out anew",
+		[BUDGET_SHARED] = "the budget is shared out anew",
 		[BUDGET_THINNED] = "collecting took more than half of it",
 		[BUDGET_FULLER] = "collecting takes so little by now",
 		[BUDGET_HELD] = "its part of the map's budget lets no more through",

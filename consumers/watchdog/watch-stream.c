@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/client/client-budget.h"
 #include "consumers/watchdog/watch.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
@@ -47,12 +48,19 @@ void watch_stream_open(struct watch *w)
 	look.view = "events";
 	look.backlog = 1;
 	look.hurry = 1;
+	/* the other one sees to it for both */
+	look.collect = 0;
 	look.select = channels;
 	look.n_select = w->on[WATCH_SLOWER] ? sizeof(channels) / sizeof(channels[0]) : CALLS_OF_ALL;
 	w->stream = evspace_open(&look, &failure, why, sizeof(why));
 	if (!w->stream)
 		fprintf(stderr, "evspace watch: events are not read: %s\n", why);
 	w->scores = scores_new(SCORES_MOST);
+	if (!w->stream)
+		return;
+	/* each keeps its half */
+	client_budget_own(w->heartbeat.client, look.budget / 2);
+	client_budget_own(w->stream, look.budget / 2);
 }
 
 void watch_stream_close(struct watch *w)

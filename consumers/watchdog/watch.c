@@ -250,9 +250,6 @@ static void settle(struct watch *w)
 	if (!any)
 		w->on[WATCH_DESYNC] = w->on[WATCH_STUCK] = true;
 	w->heartbeat.check = true; /* it says nothing by itself */
-	/* each of the two keeps its half */
-	if (watch_needs_stream(w))
-		w->heartbeat.common.look.budget /= 2;
 }
 
 int watch_main(int argc, char **argv)
