@@ -17,8 +17,8 @@ void meeting_order_free(struct meeting_order *order);
 /** @meeting has come (a meetings_take() of a struct meeting_order). */
 void meeting_order_add(void *order, const struct meeting *meeting);
 
-/** All that elements held a moment ago has come (a wave), or nothing more comes: tell of all that
- * have. */
+/** All that elements held a moment ago has come (a wave that has left nothing), or nothing more
+ * comes: tell of all that have. */
 void meeting_order_turn(struct meeting_order *order);
 
 #endif

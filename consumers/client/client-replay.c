@@ -21,9 +21,12 @@ const char *client_replay_folder(const char *address)
 /* Waves come as fast as they are read, or that many times as fast as they were taken. */
 static double replay_speed;
 
-void client_replay_speed_set(double speed)
+double client_replay_speed_set(double speed)
 {
+	const double before = replay_speed;
+
 	replay_speed = speed;
+	return before;
 }
 
 void client_replay_free(struct client_replay *r)

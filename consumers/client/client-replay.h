@@ -27,9 +27,9 @@ const char *client_replay_folder(const char *address);
 /** Open the archive as a view. Returns 0, or -1 with @e. */
 int client_replay_begin(struct evspace_client *c, const char *folder, struct error *e);
 
-/** Waves of archives that are opened from now on come so many times as fast as they were taken; 0:
- * as fast as they are read. */
-void client_replay_speed_set(double speed);
+/** Waves of all archives come so many times as fast as they were taken from now on; 0: as fast as
+ * they are read. Returns what it was before. */
+double client_replay_speed_set(double speed);
 
 /** What an archive, or the disk that it is on, has failed with, by errno. */
 enum evspace_failure client_replay_failure(void);

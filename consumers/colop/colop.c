@@ -178,9 +178,9 @@ static double scale_of(void *arg, uint32_t comm)
 	return share < 1 && evenness_is_fair(c->evenness, comm, share) ? 1 / share : 1;
 }
 
-static void scale(struct colop *c)
+static void scale(struct colop *c, bool end)
 {
-	counted_take(c->counted);
+	(end ? counted_take : counted_look)(c->counted, evspace_run(c->follow.client));
 	lateness_scale(c->lateness, scale_of, c);
 }
 
@@ -212,12 +212,27 @@ static size_t members(void *arg, uint32_t comm, int32_t *list, size_t room)
 	return evspace_members(arg, comm, list, room);
 }
 
+/* Has all come that elements held when they were looked at? Of a backlog that no wave has room for
+ * each element's own part comes first. What archives have is in their waves. */
+static bool is_read(const struct colop *c)
+{
+	const struct evspace_options *look = &c->follow.common.look;
+	const struct evspace_wave *w = evspace_wave(c->follow.client);
+	struct evspace_counts n;
+
+	if (!look->backlog || client_replay_folder(look->connect))
+		return true;
+	evspace_counts(c->follow.client, &n);
+	return !w->again && w->written <= n.read + n.lost + n.discarded;
+}
+
 /* All events of a wave; returns whether there were any. */
 static bool take_events(struct colop *c)
 {
 	bool any = arrivals_take(c->arrivals, c->follow.client);
 
-	meeting_order_turn(c->order);
+	if (is_read(c))
+		meeting_order_turn(c->order);
 	if (c->messages)
 		messages_take(c->messages, c->follow.client);
 	return any;
@@ -241,7 +256,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
 		if (c->redraw)
 			fputs("\033[H\033[2J", stdout);
-		scale(c);
+		scale(c, false);
 		colop_show(c, stdout);
 		c->drawn_ns = now;
 	}
@@ -402,7 +417,7 @@ int colop_main(int argc, char **argv)
 	c.follow.client = options_open(argv[0], &c.follow.common, &code);
 	if (c.follow.client) {
 		if (!c.follow.common.look.backlog)
-			counted_begin(c.counted);
+			counted_begin(c.counted, evspace_run(c.follow.client));
 		code = follow_run(&c.follow, take_wave, &c);
 		if (c.reduced)
 			meeting_sums_end(c.sums);
@@ -412,7 +427,7 @@ int colop_main(int argc, char **argv)
 		if (c.messages)
 			messages_end(c.messages);
 		lateness_end(c.lateness);
-		scale(&c);
+		scale(&c, true);
 		if (c.instance.comm[0] && code == EXIT_FINE)
 			code = tell_instance(&c);
 		else if (c.suggest && code == EXIT_FINE)

@@ -12,8 +12,9 @@
 
 #define VIEW "rates"
 
-/* How long to wait for an answer. */
+/* How long to wait for an answer, and how often to ask. */
 #define WAIT_MS 2000
+#define RATE_HZ 1
 
 /* Most classes (10 MB). */
 #define CLASSES_MOST 65536u
@@ -29,7 +30,10 @@ struct counted_class {
 struct counted {
 	const struct evspace_options *look;
 	struct counted_class *classes;
-	bool told; /* by an archive, which tells no more */
+	struct evspace_client *client; /* of counted_look() */
+	bool told;		       /* by an archive, which tells no more */
+	bool fresh;		       /* all hosts have told */
+	bool unsure;		       /* not all had told what does not count */
 };
 
 struct counted *counted_new(const struct evspace_options *look)
@@ -46,6 +50,7 @@ void counted_free(struct counted *c)
 
 	if (!c)
 		return;
+	evspace_close(c->client);
 	HASH_ITER(hh, c->classes, of, next)
 	{
 		HASH_DEL(c->classes, of);
@@ -80,63 +85,111 @@ static void class_take(struct counted *c, const struct evspace_class *said)
 	of->now.skipped += said->skipped;
 }
 
-/* Of a run the first wave has all; an archive the last one. */
-static void waves_take(struct counted *c, struct evspace_client *client, bool all)
+/* Of a run the first wave has all; else @all are taken, of which the last one counts in which no
+ * host is missing. Returns what evspace_next() does in the end. */
+static int waves_take(struct counted *c, struct evspace_client *client, int wait_ms, bool all)
 {
 	struct evspace_class said;
+	int rc;
 
-	while (evspace_next(client, WAIT_MS) == 1) {
-		for (struct counted_class *of = c->classes; of; of = of->hh.next)
+	while ((rc = evspace_next(client, wait_ms)) == 1) {
+		bool whole = evspace_wave(client)->n_missing == 0;
+
+		for (struct counted_class *of = c->classes; of && whole; of = of->hh.next)
 			of->now = (struct counted_calls){0};
-		while (evspace_class(client, &said))
+		while (whole && evspace_class(client, &said))
 			class_take(c, &said);
+		c->fresh |= whole;
 		if (!all)
-			return;
+			break;
 	}
+	return rc;
 }
 
-void counted_take(struct counted *c)
+static struct evspace_client *counts_open(const struct counted *c, const char *run,
+					  enum evspace_failure *failure)
 {
-	struct evspace_options look = {
+	const struct evspace_options look = {
 		.connect = c->look->connect,
 		.tls = c->look->tls,
 		.identity = c->look->identity,
 		.entry = c->look->entry,
-		.run = c->look->run,
+		.run = *run ? run : c->look->run,
 		.view = VIEW,
+		.rate_hz = RATE_HZ,
 		.patience_ms = WAIT_MS,
 		.log = be_silent,
 	};
-	const bool archive = client_replay_folder(look.connect) != NULL;
-	struct evspace_client *client;
-	enum evspace_failure failure;
 	char why[256];
 
-	if (c->told)
-		return;
-	c->told = archive;
-	if (archive)
-		client_replay_speed_set(0);
-	client = evspace_open(&look, &failure, why, sizeof(why));
-	if (!client)
-		return;
-	waves_take(c, client, archive);
-	evspace_close(client);
+	return evspace_open(&look, failure, why, sizeof(why));
 }
 
-void counted_begin(struct counted *c)
+static void archive_take(struct counted *c)
 {
-	/* an archive is read from its begin */
+	const double speed = client_replay_speed_set(0);
+	enum evspace_failure failure;
+	struct evspace_client *client = c->told ? NULL : counts_open(c, "", &failure);
+
+	c->told = true;
+	if (client)
+		(void)waves_take(c, client, WAIT_MS, true);
+	evspace_close(client);
+	client_replay_speed_set(speed);
+}
+
+/* Returns why not. */
+static enum evspace_failure run_take(struct counted *c, const char *run)
+{
+	enum evspace_failure failure;
+	struct evspace_client *client = counts_open(c, run, &failure);
+
+	c->fresh = false;
+	if (!client)
+		return failure;
+	(void)waves_take(c, client, WAIT_MS, false);
+	evspace_close(client);
+	return EVSPACE_FINE;
+}
+
+void counted_take(struct counted *c, const char *run)
+{
 	if (client_replay_folder(c->look->connect))
+		archive_take(c);
+	else
+		(void)run_take(c, run);
+}
+
+void counted_look(struct counted *c, const char *run)
+{
+	enum evspace_failure failure;
+
+	if (client_replay_folder(c->look->connect)) {
+		archive_take(c);
 		return;
-	counted_take(c);
+	}
+	if (!c->client)
+		c->client = counts_open(c, run, &failure);
+	if (c->client && waves_take(c, c->client, 0, true) == 0)
+		return;
+	c->fresh = false;
+	evspace_close(c->client);
+	c->client = NULL;
+}
+
+void counted_begin(struct counted *c, const char *run)
+{
+	/* an archive is read from its begin; a run that is not there yet has counted nothing */
+	if (client_replay_folder(c->look->connect) || !*run)
+		return;
+	c->unsure = run_take(c, run) != EVSPACE_NO_RUN && !c->fresh;
 	for (struct counted_class *of = c->classes; of; of = of->hh.next)
 		of->before = of->now;
 }
 
 bool counted_is_known(const struct counted *c)
 {
-	return c->classes != NULL;
+	return c->fresh && !c->unsure;
 }
 
 struct counted_calls counted_calls(const struct counted *c, enum channel channel, uint32_t comm)
@@ -144,7 +197,10 @@ struct counted_calls counted_calls(const struct counted *c, enum channel channel
 	struct counted_calls n = {0};
 
 	for (const struct counted_class *of = c->classes; of; of = of->hh.next) {
-		if (of->key.channel != channel || (comm && of->key.comm != comm))
+		/* a process that is removed takes its counts with it */
+		if (!counted_is_known(c) || of->key.channel != channel ||
+		    (comm && of->key.comm != comm) || of->now.calls < of->before.calls ||
+		    of->now.skipped < of->before.skipped)
 			continue;
 		n.calls += of->now.calls - of->before.calls;
 		n.skipped += of->now.skipped - of->before.skipped;

@@ -12,20 +12,25 @@
 struct counted;
 struct evspace_options;
 
-/** What is looked at by @look, from the program's begin on. It is borrowed. */
+/** What is looked at by @look, from the program's begin on. It is borrowed. @run is below the run
+ * whose events are read, "" while that is not known. */
 struct counted *counted_new(const struct evspace_options *look);
 
 /** NULL is fine. */
 void counted_free(struct counted *counted);
 
 /** From now on only what is counted from now on is told. */
-void counted_begin(struct counted *counted);
+void counted_begin(struct counted *counted, const char *run);
 
-/** Ask for what is counted now. Where nobody tells, as in archives without counts, all is taken to
- * be recorded. */
-void counted_take(struct counted *counted);
+/** Ask for what is counted now. Where nobody tells, as in archives without counts, or not all hosts
+ * do, all is taken to be recorded. */
+void counted_take(struct counted *counted, const char *run);
 
-/** Has anybody told what was counted? If not, nobody knows which share of the calls are events. */
+/** The same, by what has come meanwhile: for who calls it again and again, as it does not wait. */
+void counted_look(struct counted *counted, const char *run);
+
+/** Have all hosts told what was counted? If not, nobody knows which share of the calls are events.
+ */
 bool counted_is_known(const struct counted *counted);
 
 /** Calls of @channel on @comm (0: on all communicators). */
