@@ -202,6 +202,24 @@ sites_keep_the_order() {
 	[ "$(grep '"type":"class"' "$tap_dir/out" | field imbalance | awk '$1 > 2' | wc -l)" = 4 ] || { cat "$tap_dir/out"; return 1; }
 }
 
+# ... also of a backlog for which one wave has no room (65,536 events of a host): the last element comes after all others then.
+waves_keep_the_order() {
+	EVSPACE_ELEMENTS=collective=site EVSPACE_CAPACITY=collective=5000 ran waves --operations 17481 --pause 0 && colop --run waves --json || return
+	[ "$(grep -c '"type":"class".*"imbalance":[0-9]' "$tap_dir/out")" = 4 ] || { cat "$tap_dir/out"; return 1; }
+}
+
+# What is counted is that of the run that was the only live one when looking began, even if another one is there in the end.
+counts_are_of_one_run() {
+	EVSPACE_MODES=collective=1/8 bed_start one timeout -k 5 300 evspace run --no-summary --run one -- mpirun -np 4 "$late" --operations 100000 --pause 1000
+	bed_until eval 'evspace runs | grep -q "^one  *running"' || { evspace runs; return 1; }
+	bed_start looks evspace colop --watch --until-end
+	bed_until grep -q '^MPI_' "$bed_dir/looks.out" || return
+	bed_start two timeout -k 5 300 evspace run --no-summary --run two -- mpirun -np 2 "$late" --operations 100000 --pause 1000
+	bed_until eval 'evspace runs | grep -q "^two  *running"' && bed_kill TERM one && bed_wait looks || return
+	bed_kill TERM two
+	grep -q ' calls of collectives are recorded (1[0-9] %)' "$bed_dir/looks.err" || { cat "$bed_dir/looks.err"; return 1; }
+}
+
 # Three ranks wait for the fourth most of the time; of one in eight operations it is known.
 samples_are_scaled() {
 	EVSPACE_MODES=collective=1/8 ran eighth --operations 1000 --pause 100 --sums --late 2:3000:1:0 && colop --run eighth --json || return
@@ -288,6 +306,8 @@ tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' e
 tap_case "... nor messages of which one in two calls is an event" sampled_messages_are_not_told
 tap_case "... nor those of ranks with threads that have no elements" overflowed_is_lost
 tap_case "operations of several call sites come in order" sites_keep_the_order
+tap_case "... in several waves, too" waves_keep_the_order
+tap_case "what is counted is counted of the run that is looked at" counts_are_of_one_run
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
 tap_case "what was overwritten is said" lost_ones_are_said
 tap_case "--check is an exit code" check_tells
