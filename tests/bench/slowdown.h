@@ -14,7 +14,7 @@ struct slowdown {
 	const char *program; /* "simulated", "iterate", "windtunnel small", ... */
 	double percent;	     /* that was planted, or may be spent */
 	double estimate, low, high;
-	bool covered;	 /* the interval holds what was planted; or the estimate keeps the budget */
+	bool covered;	 /* the interval holds what was planted; or is within the budget */
 	unsigned rounds; /* pairs of blocks, or of runs */
 	/* where somebody looked, of the last run: waves a second that came, and that its budget
 	 * allowed in the end; and what its own experiment says that it cost, in percent; NAN:
