@@ -165,6 +165,8 @@ static void bad_conditions(void)
 		{"duration>1w", "is not a time"},
 		{"duration>9999999999s", "longer than any program"},
 		{"name=4W", "name: "},
+		{"field n<1|2", "field n: only = and != go with text, or several values"},
+		{"field", "field must be followed by the name of one"},
 		{"rank=[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24]",
 		 "more than 24 values"},
 		{"op=Send bytes>1k wrong", "`wrong` is not a key to filter by"},
@@ -182,6 +184,114 @@ static void bad_conditions(void)
 	CU_ASSERT_EQUAL(stage_check("filter", longest, NULL, NULL, &e), -1);
 	CU_ASSERT_EQUAL(stage_check("filter", " op=Send  bytes>1k\trank=[0-7] ", NULL, NULL, &e),
 			0);
+}
+
+struct state {
+	int64_t n;
+	float r[2];
+	char host[8];
+};
+
+#define STATE "n i64, r f32[2], host text[8]"
+
+/* What @text says of it: 1, 0, or -1 if it is no condition. */
+static int typed_holds(const char *text, const struct state *state)
+{
+	struct condition c;
+	struct fields fields;
+
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, STATE, NULL), 0);
+	return condition_parse(&c, &text, NULL) < 0 ? -1
+						    : condition_holds_typed(&c, &fields, state);
+}
+
+static void of_fields(void)
+{
+	static const struct {
+		const char *text;
+		int wanted;
+	} rows[] = {
+		{"field n=-7", 1},    {"field n!=-7", 0},
+		{"field n=1|-7", 1},  {"field n<-6.5", 1},
+		{"field n >= -7", 1}, {"field n>-7", 0},
+		{"field n=x", 0},     {"field n!=x", 1},
+		{"field r>=2.5", 1}, /* one of them */
+		{"field r>2.5", 0},   {"field r<1", 1},
+		{"field r!=0.5", 0},  {"field r!=1", 1},
+		{"field host=w1", 1}, {"field host=w|w1", 1},
+		{"field host=w", 0},  {"field host!=w1|w2", 0},
+		{"field host>1", 0},  {"field none=1", 0},
+		{"field none!=1", 0}, {"op=MPI_Send", 1}, /* about others */
+		{"rank>3", 1},	      {"field n<1|2", -1},
+		{"field n<x", -1},    {"field n", -1},
+		{"field =1", -1},     {"field", -1},
+	};
+	const struct state state = {-7, {0.5f, 2.5f}, "w1"};
+	const struct tuple tuple = send_tuple();
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int is = typed_holds(rows[i].text, &state);
+
+		if (is != rows[i].wanted)
+			tap_note("%s: %d", rows[i].text, is);
+		CU_ASSERT_EQUAL(is, rows[i].wanted);
+	}
+	EXPECT(&tuple, 1, 1, "field n=3", "field n!=3");
+}
+
+/* Runs of a program's own element whose n is their number; what comes out has n < 5. */
+static void typed_stay_counted(void)
+{
+	const uint32_t words = sizeof(struct state) / 8 + 1;
+	struct names *names = names_new(0);
+	struct stage *s = stage_new(&filter_ops, LEVEL_ELEMENT, names, "field n=0|1|3|6", NULL);
+	struct ask ask = {.wave = 1};
+	struct batch_cursor c = {0};
+	struct typed_word *to;
+	struct fields fields;
+	struct typed_run run;
+	struct run_view view;
+	struct batch b;
+	uint64_t n = 0, known = 0, lost = 0;
+
+	fields_parse(&fields, STATE, NULL);
+	batch_init(&b);
+	*(struct part *)batch_add(&b, RUN_PART, 0, 1, 1, 0) =
+		(struct part){.clock = CLOCK_LINE_NS, .read = 10};
+	to = batch_add(&b, RUN_TYPED, 1, 0, typed_head_words(STATE) + 8 * words, 3);
+	to = typed_head(to, &fields, STATE);
+	for (int64_t i = 0; i < 8; i++)
+		to = typed_put(to, 9, &(struct state){.n = i}, sizeof(struct state));
+	to = batch_add(&b, RUN_TYPED, 1, 10, typed_head_words(STATE) + 2 * words, 2);
+	to = typed_head(to, &fields, STATE);
+	for (int64_t i = 10; i < 12; i++)
+		to = typed_put(to, 9, &(struct state){.n = i}, sizeof(struct state));
+	batch_add(&b, RUN_TUPLES, 2, 0, 0, 7);
+	CU_ASSERT_EQUAL(s->ops->apply(s, &ask, &b), 0);
+	while (batch_next(&b, &c, &view)) {
+		lost += view.lost;
+		if (view.run->kind == RUN_PART)
+			CU_ASSERT_EQUAL(view.part->filtered, 6);
+		if (view.run->kind != RUN_TYPED)
+			continue;
+		CU_ASSERT_TRUE_FATAL(typed_read(&run, view.typed_words, view.run->count));
+		CU_ASSERT_STRING_EQUAL(run.text, STATE);
+		for (uint32_t i = 0; i < run.n; i++, n++) {
+			const struct state *is = typed_fields(run.tuples + i * run.words);
+
+			CU_ASSERT_TRUE(is->n == 0 || is->n == 1 || is->n == 3 || is->n == 6);
+			if (run_number(view.run, i) == RUN_UNKNOWN)
+				continue;
+			CU_ASSERT_EQUAL(run_number(view.run, i), (uint64_t)is->n);
+			known++;
+		}
+	}
+	CU_ASSERT_EQUAL(n, 4);
+	CU_ASSERT_TRUE(known > 0);
+	CU_ASSERT_EQUAL(lost, 12);
+	batch_fini(&b);
+	stage_free(s);
+	names_free(names);
 }
 
 /* Tuples whose `bytes` are 10 times their number; those of odd `peer` go. */
@@ -323,7 +433,9 @@ static CU_TestInfo filter_cases[] = {
 	{"of what is not there", of_what_is_not_there},
 	{"channels above elements", channels_above_elements},
 	{"bad conditions are told what would be right", bad_conditions},
+	{"of fields", of_fields},
 	{"nothing goes uncounted", nothing_goes_uncounted},
+	{"nor of programs' own elements", typed_stay_counted},
 	{"numbers that are told are right", numbers_are_right},
 	CU_TEST_INFO_NULL,
 };

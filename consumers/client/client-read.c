@@ -453,8 +453,8 @@ int evspace_typed(struct evspace_client *c, struct evspace_typed *typed)
 	c->record += c->typed.words - 1;
 	time_ns = typed_ticks(tuple) ? clock_line_ns(&c->part.clock, typed_ticks(tuple)) : 0;
 	*typed = (struct evspace_typed){
-		.number =
-			c->at_run.run->first + (uint64_t)(tuple - c->typed.tuples) / c->typed.words,
+		.number = run_number(c->at_run.run,
+				     (uint32_t)(tuple - c->typed.tuples) / c->typed.words),
 		.time_ns = time_ns,
 		.error_ns = clock_error_ns(c->part.clock.error_ns,
 					   (double)c->read_ns - (double)time_ns),

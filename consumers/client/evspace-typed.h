@@ -16,7 +16,8 @@ struct evspace_client;
 struct evspace_typed {
 	const char *name;   /* "/cluster/node/rank3/t0/element:residual", "-" for an unknown rank */
 	int32_t rank;	    /* of the process that has made the element, -1: not known */
-	uint64_t number;    /* of the tuple in its element, from 0 */
+	uint64_t number;    /* of the tuple in its element, from 0; UINT64_MAX: not known, as a
+			     * filter has left out some before it */
 	int64_t time_ns;    /* when it was written: Unix time on the reference agent's clock; 0: not
 			     * known */
 	double error_ns;    /* bound of its error, relative to other hosts */

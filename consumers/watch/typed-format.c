@@ -34,7 +34,9 @@ void typed_text(const struct evspace_typed *t, size_t width, FILE *out)
 	if (!to)
 		abort();
 	words_clock(clock, sizeof(clock), t->time_ns, 6);
-	fprintf(to, "%s  %s #%" PRIu64, t->time_ns ? clock : "-", t->name, t->number);
+	fprintf(to, "%s  %s", t->time_ns ? clock : "-", t->name);
+	if (t->number != UINT64_MAX)
+		fprintf(to, " #%" PRIu64, t->number);
 	if (fields_parse(&fields, t->fields, NULL) == 0)
 		field_words_print(&fields, t->tuple, to);
 	if (fclose(to) == EOF)
@@ -52,9 +54,9 @@ void typed_json(const struct evspace_typed *t, size_t width, FILE *out)
 		return;
 	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "element", "name",
 			     json_text(t->name), "rank", json_process(t->rank), "number",
-			     json_count(t->number), "time_ns", json_time(t->time_ns), "error_ns",
-			     json_figure(t->error_ns), "fields",
-			     field_words_json(&fields, t->tuple)),
+			     t->number == UINT64_MAX ? json_null() : json_count(t->number),
+			     "time_ns", json_time(t->time_ns), "error_ns", json_figure(t->error_ns),
+			     "fields", field_words_json(&fields, t->tuple)),
 		   out);
 }
 

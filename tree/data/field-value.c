@@ -2,6 +2,7 @@
 /* Values of fields as text, and back. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,6 +74,29 @@ const char *field_text(const struct field *field, const void *tuple, uint32_t i,
 		break;
 	}
 	return buf;
+}
+
+double field_number(const struct field *field, const void *tuple, uint32_t i)
+{
+	union number v = {.u64 = 0};
+
+	if (field->kind == FIELD_TEXT)
+		return NAN;
+	memcpy(&v, (const char *)tuple + field->at + i * bytes_of(field), bytes_of(field));
+	switch (field->kind) {
+	case FIELD_I32:
+		return v.i32;
+	case FIELD_U32:
+		return v.u32;
+	case FIELD_I64:
+		return (double)v.i64;
+	case FIELD_U64:
+		return (double)v.u64;
+	case FIELD_F32:
+		return (double)v.f32;
+	default:
+		return v.f64;
+	}
 }
 
 /* Reads a number at @text. Returns what is behind it, or NULL. */

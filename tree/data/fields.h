@@ -58,6 +58,9 @@ const struct field *fields_find(const struct fields *fields, const char *name);
 const char *field_text(const struct field *field, const void *tuple, uint32_t i,
 		       char buf[FIELD_VALUE]);
 
+/** The same as a number, in a double; NaN of FIELD_TEXT. (field-value.c) */
+double field_number(const struct field *field, const void *tuple, uint32_t i);
+
 /** Set a field in @tuple: "3"; "0.5,1,nan", the first ones of an array; any text. Returns 0, or -1
  * with errno EINVAL and @e. (field-value.c) */
 int field_set(const struct field *field, void *tuple, const char *text, struct error *e);

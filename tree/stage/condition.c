@@ -2,6 +2,7 @@
 /* Conditions of filters: read from a pathmap, checked against tuples. */
 #include "tree/stage/condition.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +120,7 @@ static const struct key {
 	[KEY_DURATION] = {"duration", read_duration, true},
 	[KEY_RANK] = {"rank", read_numbers, true},
 	[KEY_NAME] = {"name", NULL, false},
+	[KEY_FIELD] = {"field", NULL, true},
 };
 
 static const struct {
@@ -145,8 +147,17 @@ static int parse_key(struct condition *c, const char **text, struct error *e)
 		return errorf(
 			e,
 			"`%.*s` is not a key to filter by; there are op, channel, comm, peer, "
-			"tag, bytes, duration, rank and name",
+			"tag, bytes, duration, rank, name and, of programs' own elements, "
+			"`field NAME`",
 			(int)(length < WORD_BYTES ? length : WORD_BYTES), *text);
+	*text = skip_blanks(*text + length);
+	if (c->key != KEY_FIELD)
+		return 0;
+	length = strcspn(*text, " \t<>=!");
+	if (length == 0 || length >= sizeof(c->field))
+		return errorf(e, "field must be followed by the name of one, as in `field "
+				 "residual>=0.5`");
+	memcpy(c->field, *text, length);
 	*text = skip_blanks(*text + length);
 	return 0;
 }
@@ -192,6 +203,31 @@ static int parse_words(struct condition *c, const char *value, struct error *e)
 	return 0;
 }
 
+/* Values of a field, whose kind only its tuples tell, separated by `|`. */
+static int parse_values(struct condition *c, const char *value, struct error *e)
+{
+	if (strlen(value) >= sizeof(c->pattern))
+		return errorf(e, "field %s: a value is shorter than %zu characters", c->field,
+			      sizeof(c->pattern));
+	memcpy(c->pattern, value, strlen(value) + 1);
+	for (size_t length;; value += length + 1) {
+		char *end;
+		double number = strtod(value, &end);
+
+		length = strcspn(value, "|");
+		if (c->n == CONDITION_RANGES)
+			return errorf(e, "field %s: more than %u values; use a second filter",
+				      c->field, CONDITION_RANGES);
+		c->numbers[c->n++] = length > 0 && end == value + length ? number : NAN;
+		if (!value[length])
+			break;
+	}
+	if (c->relation > UNEQUAL && (c->n != 1 || isnan(c->numbers[0])))
+		return errorf(e, "field %s: only = and != go with text, or several values",
+			      c->field);
+	return 0;
+}
+
 int condition_parse(struct condition *c, const char **text, struct error *e)
 {
 	char value[VALUE_BYTES];
@@ -210,6 +246,8 @@ int condition_parse(struct condition *c, const char **text, struct error *e)
 	*text = skip_blanks(*text + length);
 	if (keys[c->key].read)
 		return parse_words(c, value, e);
+	if (c->key == KEY_FIELD)
+		return parse_values(c, value, e);
 	if (pattern_check(value, e) < 0)
 		return error_prefix(e, "%s", keys[c->key].name);
 	memcpy(c->pattern, value, length + 1);
@@ -269,6 +307,7 @@ static bool key_get(const struct condition *c, const struct condition_subject *s
 		number = s->name ? s->name->rank : -1;
 		break;
 	case KEY_NAME:
+	case KEY_FIELD:
 	case KEY_COUNT:
 		return false;
 	}
@@ -293,6 +332,8 @@ bool condition_holds(const struct condition *c, const struct condition_subject *
 {
 	uint64_t value;
 
+	if (c->key == KEY_FIELD)
+		return true;
 	if (c->key == KEY_NAME)
 		return s->name &&
 		       pattern_match(c->pattern, s->name->text) == (c->relation == EQUAL);
@@ -313,4 +354,59 @@ bool condition_holds(const struct condition *c, const struct condition_subject *
 		return value >= c->ranges[0].first;
 	}
 	return false;
+}
+
+/* ---- fields ---- */
+
+static bool text_among(const struct condition *c, const char *text)
+{
+	const size_t length = strlen(text);
+
+	for (const char *word = c->pattern;; word++) {
+		size_t n = strcspn(word, "|");
+
+		if (n == length && memcmp(word, text, n) == 0)
+			return true;
+		word += n;
+		if (!*word)
+			return false;
+	}
+}
+
+static bool number_fits(const struct condition *c, double number)
+{
+	switch (c->relation) {
+	case LESS:
+		return number < c->numbers[0];
+	case AT_MOST:
+		return number <= c->numbers[0];
+	case MORE:
+		return number > c->numbers[0];
+	case AT_LEAST:
+		return number >= c->numbers[0];
+	default:
+		for (unsigned i = 0; i < c->n; i++)
+			if (number == c->numbers[i])
+				return true;
+		return false;
+	}
+}
+
+bool condition_holds_typed(const struct condition *c, const struct fields *fields,
+			   const void *tuple)
+{
+	const struct field *field;
+	char text[FIELD_VALUE];
+	bool fits = false;
+
+	if (c->key != KEY_FIELD)
+		return true;
+	field = fields_find(fields, c->field);
+	if (!field || (field->kind == FIELD_TEXT && c->relation > UNEQUAL))
+		return false;
+	if (field->kind == FIELD_TEXT)
+		fits = text_among(c, field_text(field, tuple, 0, text));
+	for (uint32_t i = 0; field->kind != FIELD_TEXT && i < field->count; i++)
+		fits = fits || number_fits(c, field_number(field, tuple, i));
+	return fits != (c->relation == UNEQUAL);
 }

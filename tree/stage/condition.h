@@ -9,6 +9,7 @@
 #include "pathmap/base/error.h"
 #include "pathmap/model/pattern.h"
 #include "tree/data/clock.h"
+#include "tree/data/fields.h"
 #include "tree/data/names.h"
 #include "tree/data/tuple.h"
 
@@ -22,6 +23,7 @@ enum condition_key {
 	KEY_DURATION, /* in ns */
 	KEY_RANK,     /* of the thread that wrote the tuple */
 	KEY_NAME,     /* of the element */
+	KEY_FIELD,    /* of a tuple of a program's own element */
 	KEY_COUNT,
 };
 
@@ -39,7 +41,9 @@ struct condition {
 	struct {
 		uint64_t first, last;
 	} ranges[CONDITION_RANGES]; /* if ordered, the number to compare with is ranges[0].first */
-	char pattern[NAME_BYTES];   /* for KEY_NAME */
+	char pattern[NAME_BYTES];   /* for KEY_NAME; for KEY_FIELD the values as text, and … */
+	char field[FIELDS_NAME];
+	double numbers[CONDITION_RANGES]; /* … as numbers, NaN if they are none */
 };
 
 /** What the conditions of a filter are checked against. */
@@ -63,8 +67,13 @@ bool condition_on_element(const struct condition *c);
 /**
  * Does it hold? It never does, whatever the relation, if the tuple has no such key: rank and name
  * while its element is unknown or above ranks, peer (collectives), tag (all but point-to-point),
- * duration (under way).
+ * duration (under way). One on a field always does, as it is about other tuples.
  */
 bool condition_holds(const struct condition *c, const struct condition_subject *subject);
+
+/** Does one on a field hold for a tuple of @fields, of an array for any of its values? It does not
+ * if there is no such field, and all other conditions do, as they are about other tuples. */
+bool condition_holds_typed(const struct condition *c, const struct fields *fields,
+			   const void *tuple);
 
 #endif

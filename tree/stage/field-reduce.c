@@ -3,39 +3,8 @@
 #include "tree/stage/field-reduce.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "tree/data/typed.h"
-
-static double value_at(const struct field *field, const void *tuple, uint32_t i)
-{
-	const char *at = (const char *)tuple + field->at;
-	int32_t i32;
-	uint32_t u32;
-	int64_t i64;
-	uint64_t u64;
-	float f32;
-	double f64;
-
-#define TAKE(value) (memcpy(&(value), at + i * sizeof(value), sizeof(value)), (double)(value))
-	switch (field->kind) {
-	case FIELD_I32:
-		return TAKE(i32);
-	case FIELD_U32:
-		return TAKE(u32);
-	case FIELD_I64:
-		return TAKE(i64);
-	case FIELD_U64:
-		return TAKE(u64);
-	case FIELD_F32:
-		return TAKE(f32);
-	case FIELD_F64:
-		return TAKE(f64);
-	default:
-		return NAN;
-	}
-#undef TAKE
-}
 
 /* Add a tuple's values. Returns whether it has any. */
 static bool tuple_add(struct field_figure *to, const struct field *field, const void *tuple)
@@ -44,7 +13,7 @@ static bool tuple_add(struct field_figure *to, const struct field *field, const 
 	double value;
 
 	for (uint32_t i = 0; i < field->count && field->kind != FIELD_TEXT; i++) {
-		value = value_at(field, tuple, i);
+		value = field_number(field, tuple, i);
 		if (!isnan(value))
 			field_figure_add(to, value);
 	}

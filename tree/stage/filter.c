@@ -21,6 +21,7 @@ struct filter {
 	struct condition *conditions;
 	size_t n;
 	bool by_name;		   /* a condition needs the element's name */
+	bool by_field;		   /* one is on a field */
 	struct thinning *thinning; /* instead of conditions, or NULL */
 	struct batch out;	   /* kept from wave to wave, as is the next */
 	bool keep[UINT16_MAX];	   /* which tuples of a run are kept */
@@ -45,6 +46,7 @@ static int filter_init(struct stage *s, const char *args, struct error *e)
 		if (condition_parse(&filter->conditions[filter->n], &args, e) < 0)
 			return -1;
 		filter->by_name |= condition_wants_name(&filter->conditions[filter->n]);
+		filter->by_field |= filter->conditions[filter->n].key == KEY_FIELD;
 		filter->n++;
 	} while (*args);
 	return 0;
@@ -86,39 +88,54 @@ static uint32_t choose(struct filter *filter, const struct run_view *view,
 	return kept;
 }
 
+/* The tuples of a run, and what says their type if they are a program's own. */
+struct filtered {
+	const struct typed_word *head; /* NULL: struct tuple */
+	const void *tuples;
+	size_t head_bytes, bytes; /* of each tuple */
+	uint32_t n;
+};
+
 /* Of the kept ones: pieces without gaps. */
-static uint32_t count_pieces(const struct filter *filter, const struct run_view *view)
+static uint32_t count_pieces(const struct filter *filter, uint32_t n)
 {
 	uint32_t pieces = 0;
 
-	for (unsigned i = 0; i < view->run->count; i++)
+	for (unsigned i = 0; i < n; i++)
 		pieces += filter->keep[i] && (i == 0 || !filter->keep[i - 1]);
 	return pieces;
 }
 
 /* Add the kept tuples of [from, to), @count of them, as a run. */
-static void put(struct filter *filter, const struct run_view *view, unsigned from, unsigned to,
-		uint32_t count, uint64_t lost)
+static void put(struct filter *filter, const struct run_view *view, const struct filtered *of,
+		unsigned from, unsigned to, uint32_t count, uint64_t lost)
 {
-	struct tuple *out = batch_add(&filter->out, RUN_TUPLES, view->run->element,
-				      run_number(view->run, from), count, lost);
+	const enum run_kind kind = of->head ? RUN_TYPED : RUN_TUPLES;
+	const size_t bytes = of->head_bytes + count * of->bytes;
+	const char *tuples = of->tuples;
+	char *out = batch_add(&filter->out, kind, view->run->element, run_number(view->run, from),
+			      (uint32_t)(bytes / run_record_bytes(kind)), lost);
 
+	if (of->head)
+		out = (char *)memcpy(out, of->head, of->head_bytes) + of->head_bytes;
 	for (unsigned i = from; i < to; i++)
 		if (filter->keep[i])
-			*out++ = view->tuples[i];
+			out = (char *)memcpy(out, tuples + i * of->bytes, of->bytes) + of->bytes;
 	if (count < to - from || view->run->flags & RUN_SPARSE)
 		filter->out.last->flags |= RUN_SPARSE;
 }
 
-static void put_some(struct filter *filter, const struct run_view *view, uint32_t kept)
+static void put_some(struct filter *filter, const struct run_view *view, const struct filtered *of,
+		     uint32_t kept)
 {
+	const size_t piece = SPLIT_LEAST * sizeof(struct tuple) + of->head_bytes;
 	/* by the numbers of what is kept who reads it knows how often that was repeated */
-	bool split = filter->thinning || kept >= SPLIT_LEAST * count_pieces(filter, view);
+	bool split = filter->thinning || kept * of->bytes >= count_pieces(filter, of->n) * piece;
 	uint64_t lost = view->lost;
-	unsigned end, count = view->run->count;
+	unsigned end, count = of->n;
 
 	/* what is lost was before the first, kept or not */
-	if (lost > 0 && !filter->keep[0]) {
+	if (lost > 0 && !(kept && filter->keep[0])) {
 		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0, lost);
 		lost = 0;
 	}
@@ -132,11 +149,49 @@ static void put_some(struct filter *filter, const struct run_view *view, uint32_
 			break;
 		while (!split && !filter->keep[end - 1])
 			end--;
-		put(filter, view, at, end, split ? end - at : kept, lost);
+		put(filter, view, of, at, end, split ? end - at : kept, lost);
 		lost = 0;
 		if (!split)
 			break;
 	}
+}
+
+/* Count those that go, and put what stays of the run. */
+static void keep_some(struct filter *filter, const struct run_view *view, const struct filtered *of,
+		      uint32_t kept)
+{
+	if (filter->part)
+		filter->part->filtered += of->n - kept;
+	if (kept == of->n)
+		batch_keep(&filter->out, view);
+	else
+		put_some(filter, view, of, kept);
+}
+
+/* A program's own element: conditions on fields are about it. */
+static void filter_typed(struct filter *filter, const struct run_view *view)
+{
+	struct filtered of = {.head = view->typed_words};
+	struct typed_run run;
+	uint32_t kept = 0;
+
+	typed_own(view->typed_words, view->run->count);
+	if (typed_read(&run, view->typed_words, view->run->count)) {
+		of.tuples = run.tuples;
+		of.head_bytes = (size_t)(run.tuples - of.head) * sizeof(*of.head);
+		of.bytes = run.words * sizeof(*of.head);
+		of.n = run.n;
+	}
+	for (uint32_t i = 0; i < of.n; i++) {
+		const void *tuple = typed_fields(run.tuples + (size_t)i * run.words);
+
+		filter->keep[i] = true;
+		for (size_t k = 0; k < filter->n && filter->keep[i]; k++)
+			filter->keep[i] =
+				condition_holds_typed(&filter->conditions[k], &run.fields, tuple);
+		kept += filter->keep[i];
+	}
+	keep_some(filter, view, &of, kept);
 }
 
 static void filter_run(struct stage *s, const struct run_view *view)
@@ -145,25 +200,23 @@ static void filter_run(struct stage *s, const struct run_view *view)
 	struct filter *filter = (struct filter *)(void *)s->private;
 	struct part *part = filter->part;
 	struct condition_subject subject = {.names = s->names, .line = part ? &part->clock : &ns};
+	const struct filtered of = {
+		.tuples = view->tuples, .bytes = sizeof(struct tuple), .n = view->run->count};
 	uint32_t kept;
 
+	if (view->run->kind == RUN_TYPED && filter->by_field) {
+		filter_typed(filter, view);
+		return;
+	}
 	if (view->run->kind != RUN_TUPLES || view->run->count == 0) {
 		batch_keep(&filter->out, view);
 		return;
 	}
 	kept = filter->thinning ? thinning_choose(filter->thinning, s->names, view, filter->keep)
 				: choose(filter, view, &subject);
-	if (part)
-		part->filtered += view->run->count - kept;
 	if (filter->sampled)
 		*filter->sampled += view->run->count - kept;
-	if (kept == view->run->count)
-		batch_keep(&filter->out, view);
-	else if (kept > 0)
-		put_some(filter, view, kept);
-	else if (view->lost > 0)
-		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0,
-			  view->lost);
+	keep_some(filter, view, &of, kept);
 }
 
 /* A part that says what was sampled out needs a count for that. */
