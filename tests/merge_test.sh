@@ -112,9 +112,27 @@ runs_are_told_apart() {
 	sed -n 's/.*"name":"\/\(solver\|other\)\..*"comm":\([^,]*\),.*/\1 \2/p' "$tap_dir/got" | sort -u >"$tap_dir/comms"
 	cut -d ' ' -f 2 "$tap_dir/comms" | grep -v '^\(0\|null\)$' | sort | uniq -d >"$tap_dir/shared"
 	[ -s "$tap_dir/comms" ] && [ ! -s "$tap_dir/shared" ] || { cat "$tap_dir/comms"; return 1; }
-	evspace colop --from "$tap_dir/both" --json 2>/dev/null | grep -q '"type":"class".*"recorded_share":null' &&
-		evspace colop --from "$tap_dir/both" 2>&1 >/dev/null | grep -q '^nobody tells which share' &&
+	evspace colop --from "$tap_dir/both" --json 2>/dev/null | grep -q '"type":"class".*"recorded_share":1.0' &&
 		evspace events --from "$tap_dir/both" --select '/other.*/**' --json 2>/dev/null | grep -c '"type":"tuple"' | grep -qx "$two"
+}
+
+# counted DIR: the last that each class has counted.
+counted() {
+	evspace view rates --from "$1" --json 2>"$tap_dir/err" | sed -n 's/.*"type":"rate","name":"\([^"]*\)","channel":"\([^"]*\)","comm":\([^,]*\),.*"calls":\([0-9]*\),.*/\1 \2 \3 \4/p' |
+		awk '{ of = $1 " " $2 " " $3; if (!(of in calls) || $4 > calls[of]) calls[of] = $4 } END { for (of in calls) print of, calls[of] }' | sort
+}
+
+# Of other ranks and of other times; where one has none, nobody knows.
+counts_are_merged() {
+	local dir
+
+	counted "$tap_dir/whole" >"$tap_dir/counted" && [ "$(wc -l <"$tap_dir/counted")" -ge 3 ] || { cat "$tap_dir/counted" "$tap_dir/err"; return 1; }
+	for dir in ranks times twice; do
+		counted "$tap_dir/$dir" | diff - "$tap_dir/counted" || return
+	done
+	cp -r "$tap_dir/low" "$tap_dir/countless" && rm -r "$tap_dir/countless/counts" && merge "$tap_dir/countless" "$tap_dir/high" --into "$tap_dir/unknown" &&
+		evspace archive check "$tap_dir/unknown" >"$tap_dir/check" && evspace colop --from "$tap_dir/unknown" --json 2>/dev/null | grep -q '"type":"class".*"recorded_share":null' &&
+		evspace colop --from "$tap_dir/unknown" 2>&1 >/dev/null | grep -q '^nobody tells which share' || { cat "$tap_dir/merged" "$tap_dir/check"; return 1; }
 }
 
 # damage FILE SHARE: the last chunk of events that begins before so many hundredths of the file.
@@ -185,6 +203,7 @@ tap_case "archives of a run, whole and of some ranks" archives_are_made
 tap_case "ranks of several archives are put together" ranks_are_put_together
 tap_case "what two have is there once" nothing_is_there_twice
 tap_case "parts by time that overlap are put together" times_are_put_together
+tap_case "what classes have counted is put together" counts_are_merged
 tap_case "holes are named, and filled by who has what was in them" holes_are_named_and_filled
 tap_case "runs are told apart" runs_are_told_apart
 tap_case "what is not selected is not read" others_are_not_read

@@ -16,6 +16,10 @@ enum word { NOTHING, HAS, LOST, DISCARDED };
 
 static enum word words[ARCHIVES][MOST];
 
+/* Of a program's own element, of this type. */
+static bool own;
+#define OWN "n u64, archive u64"
+
 static uint64_t next, n_came, n_holes, n_discarded;
 
 static const struct clock_line *line_of(unsigned archive)
@@ -40,11 +44,31 @@ static void give(void *arg, struct merged_element *of, const struct merged_piece
 	CU_ASSERT_EQUAL(piece->first, next);
 	next = piece->first + piece->count;
 	for (uint64_t i = 0; i < piece->count; i++) {
-		CU_ASSERT_EQUAL(piece->tuples[i].start, piece->first + i);
+		const uint64_t *t = (const void *)((const char *)piece->tuples + i * piece->bytes);
+		const struct tuple *tuple = piece->head ? NULL : (const void *)t;
+
+		CU_ASSERT_EQUAL(tuple ? tuple->start : t[1], piece->first + i);
 		CU_ASSERT_EQUAL(words[piece->line->base_ns][piece->first + i], HAS);
-		CU_ASSERT_EQUAL(piece->tuples[i].bytes, (uint64_t)piece->line->base_ns);
+		CU_ASSERT_EQUAL(tuple ? tuple->bytes : t[2], (uint64_t)piece->line->base_ns);
 		n_came++;
 	}
+	if (piece->head)
+		CU_ASSERT_STRING_EQUAL(piece->head + 1, OWN);
+}
+
+/* @n tuples of a program's own element, written at @ticks. */
+static void typed_run(struct batch *b, uint64_t first, uint64_t n, uint64_t lost, unsigned archive,
+		      uint64_t ticks)
+{
+	const uint32_t head = typed_head_words(OWN);
+	struct typed_word *to;
+	struct fields fields;
+
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, OWN, NULL), 0);
+	to = typed_head(batch_add(b, RUN_TYPED, 1, first, head + 3 * (uint32_t)n, lost), &fields,
+			OWN);
+	for (uint64_t i = 0; i < n; i++)
+		to = typed_put(to, ticks, (const uint64_t[]){first + i, archive}, 16);
 }
 
 /* Go on with an archive at *@at by a run of at most @most of its tuples, to be noted or taken. */
@@ -67,16 +91,19 @@ static void run_step(struct merged *m, struct merged_element *of, unsigned archi
 	batch_init(&b);
 	if (word == DISCARDED) {
 		batch_discard(&b, 1, *at, lost);
+	} else if (own && (n > 0 || lost > 0)) {
+		typed_run(&b, *at, n, lost, archive, 0);
 	} else if (n > 0 || lost > 0) {
 		t = batch_add(&b, RUN_TUPLES, 1, *at, (uint32_t)n, lost);
 		for (uint64_t i = 0; i < n; i++)
 			t[i] = (struct tuple){.start = *at + i, .bytes = archive};
 	}
 	while (batch_next_packed(&b, &cursor, &view)) {
-		if (note)
-			merged_note(of, &view);
-		else
+		if (note) {
+			CU_ASSERT_TRUE(merged_note(of, &view, line_of(archive)));
+		} else {
 			merged_take(m, of, &view, line_of(archive), give, NULL);
+		}
 	}
 	batch_fini(&b);
 	*at += n;
@@ -135,6 +162,7 @@ static void each_once_and_in_order(void)
 		struct merged m;
 		struct merged_element *of;
 
+		own = round % 3 == 2;
 		merged_init(&m);
 		of = merged_get(&m, "/a/b/rank0/t0/p2p");
 		archives_make(&r);
@@ -187,8 +215,41 @@ static void run_note(struct merged_element *of, uint64_t first, uint32_t count)
 	batch_init(&b);
 	memset(batch_add(&b, RUN_TUPLES, 1, first, count, 0), 0, count * sizeof(struct tuple));
 	CU_ASSERT_TRUE_FATAL(batch_next_packed(&b, &cursor, &view));
-	merged_note(of, &view);
+	CU_ASSERT_TRUE(merged_note(of, &view, line_of(0)));
 	batch_fini(&b);
+}
+
+static bool typed_note(struct merged_element *of, uint64_t first, uint64_t n, uint64_t ns)
+{
+	const struct clock_line line = {.base_ns = 5, .ns_per_tick = 1, .error_ns = 1000};
+	struct batch b;
+	struct batch_cursor cursor = {0};
+	struct run_view view;
+	bool rc;
+
+	batch_init(&b);
+	typed_run(&b, first, n, 0, 0, ns);
+	CU_ASSERT_TRUE_FATAL(batch_next_packed(&b, &cursor, &view));
+	rc = merged_note(of, &view, &line);
+	batch_fini(&b);
+	return rc;
+}
+
+/* What is written at quite another time is not the same tuple. */
+static void made_anew(void)
+{
+	const uint64_t second = 1000000000;
+	struct merged m;
+	struct merged_element *of;
+
+	merged_init(&m);
+	of = merged_get(&m, "/a/b/rank0/t0/element:residual");
+	CU_ASSERT_TRUE(typed_note(of, 7, 0, second));
+	CU_ASSERT_TRUE(typed_note(of, 7, 3, second));
+	CU_ASSERT_TRUE(typed_note(of, 5, 3, second + 2000));
+	CU_ASSERT_TRUE(typed_note(of, 8, 2, 9 * second));
+	CU_ASSERT_FALSE(typed_note(of, 0, 8, 9 * second));
+	merged_fini(&m);
 }
 
 /* One archive knows it by its first name, another one by its second one alone, and the first one
@@ -224,6 +285,7 @@ int main(void)
 		{"each tuple comes once and in order, and holes are named", each_once_and_in_order},
 		{"an element has all its names", names_are_the_same_element},
 		{"two that turn out to be one", names_are_found_to_be_the_same},
+		{"a program's element that was made anew is another one", made_anew},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

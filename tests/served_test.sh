@@ -269,6 +269,10 @@ viewed() {
 	evspace view --define 'select /**/element; read stream; element reduce sum of field n' "${at[@]}" --backlog --count 2 \
 		>"$tap_dir/out" 2>"$tap_dir/said" && tap_printed "$tap_dir/out" "$tap_dir/said" -- \
 		'^/A/a0/-/t0/element:residual.1 +sum of field n 95 of 10 values' '14 tuples read: 0 delivered, 1 filtered, 13 reduced' || return
+	# of some values alone; what is no such element passes
+	evspace view --define 'select /**/element; read stream; element filter field r>=102' "${at[@]}" --backlog --count 2 --json \
+		>"$tap_dir/out" 2>"$tap_dir/said" && tap_printed "$tap_dir/out" "$tap_dir/said" -- '"fields":{"n":2,"r":102.5}' ' 1 delivered, 13 filtered, ' &&
+		[ "$(grep -c '"type":"element"' "$tap_dir/out")" = 1 ] || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
 	# one that is made, and what is written, while a stream is open
 	evspace events "${at[@]}" --select '/**/element:*' --json >"$tap_dir/waited" 2>"$tap_dir/said" &
 	reader=$!
@@ -284,6 +288,14 @@ viewed() {
 		[ "$(grep -c '"type":"element",.*"fields":{"n":' "$tap_dir/jsonl")" = 13 ] || { cat "$tap_dir/said" "$tap_dir/jsonl"; return 1; }
 	tap_says 0 "13 tuples of programs' own elements left out" evspace export --to csv --from "$tap_dir/kept" "$tap_dir/csv" &&
 		tap_says 1 "only tuples of programs' own elements" evspace export --to ctf --from "$tap_dir/kept" "$tap_dir/ctf" || return
+	# those of another time and other elements, in one archive with them, each once
+	EVSPACE_DIR=$far evspace element write residual.1 n=15 r=-15 && EVSPACE_DIR=$far evspace element write residual.2 n=3 r=103.5 &&
+		evspace archive "${at[@]}" --select '/**/element' --duration 3s "$tap_dir/more" >"$tap_dir/said" 2>&1 &&
+		evspace archive merge "$tap_dir/more" "$tap_dir/kept" --into "$tap_dir/merged" >>"$tap_dir/said" 2>&1 &&
+		evspace events --from "$tap_dir/merged" --json >"$tap_dir/out" 2>>"$tap_dir/said" && evspace archive check "$tap_dir/merged" >>"$tap_dir/said" &&
+		[ "$(grep -o '"name":"[^"]*:residual.*"number":[0-9]*' "$tap_dir/out" | sort | uniq | wc -l)" = 15 ] &&
+		[ "$(grep -c ':residual.1".*"fields":{"n":15,"r":-15.0}\|:residual.2".*"fields":{"n":[0-3],"r":10[0-3].5}\|:queue".*"fields":{"long":-\?[0-9]*}' "$tap_dir/out")" -ge 7 ] &&
+		tap_printed "$tap_dir/out" -- '"lost":5,.*"unaccounted":0' || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
 	tap_says 2 'is not a channel; did you mean' evspace view --define 'select /**/elemnt:x' "${at[@]}" &&
 		tap_says 2 'does nothing with total' evspace view --define 'node reduce sum of bytes; all reduce max of field r' "${at[@]}"
 }

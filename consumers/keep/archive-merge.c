@@ -17,13 +17,10 @@
 #include "consumers/client/evspace-client.h"
 #include "consumers/client/delivery.h"
 #include "consumers/keep/archive-cut.h"
+#include "consumers/keep/counts-merge.h"
 #include "consumers/keep/merging.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
-
-/* A chunk has so much at most: what is read by element reads chunks. */
-#define SYNC_BYTES ((size_t)1 << 20)
-#define SYNC_WAVES 24u
 
 /* A wave is not larger, though what has waited comes together. */
 #define WAVE_BYTES ((size_t)8 << 20)
@@ -61,24 +58,12 @@ static int wave_read(struct merging *m, struct merged_archive *s,
 		errno = EINVAL;
 		if (view.run->kind == RUN_PART && !(view.run->flags & (RUN_FOLD | RUN_MANY)) &&
 		    view.part->filtered == 0 && view.part->reduced == 0) {
-			struct part *to;
-
 			part = view.part;
-			h = merging_host(m, s, view.run->element);
-			to = &h->part;
-			to->elements = part->elements;
-			to->cpu_us = part->cpu_us;
-			to->written = part->written;
-			to->cost_ns = part->cost_ns;
-			to->processes = part->processes;
-			to->unreadable = part->unreadable;
+			h = merging_part(m, s, &view);
 			continue;
 		}
-		if (view.run->kind == RUN_TYPED)
-			return errorf(m->e,
-				      "%s: it has elements of programs, which cannot be merged",
-				      s->folder);
-		if (!h || view.run->kind != RUN_TUPLES || view.run->flags & RUN_SPARSE)
+		if (!h || (view.run->kind != RUN_TUPLES && view.run->kind != RUN_TYPED) ||
+		    view.run->flags & RUN_SPARSE)
 			return errorf(m->e, "%s: stages have changed what is in it", s->folder);
 		if (view.run->first > UINT64_MAX / 2)
 			return errorf(m->e, "%s: it has tuple %" PRIu64, s->folder,
@@ -90,52 +75,16 @@ static int wave_read(struct merging *m, struct merged_archive *s,
 	return m->rc;
 }
 
-static int source_open(struct merged_archive *s, struct error *e)
-{
-	char *address = memory_format(CLIENT_REPLAY "%s", s->folder), why[512];
-	const struct evspace_options look = {.connect = address, .view = "events"};
-	enum evspace_failure failure;
-
-	s->client = evspace_open(&look, &failure, why, sizeof(why));
-	free(address);
-	if (!s->client)
-		return errorf(e, "%s", why);
-	if (!s->run)
-		s->run = memory_copy(evspace_run(s->client));
-	return 0;
-}
-
-/* The next wave of an archive. Returns 1, 0 at its end, or -1. */
-static int merge_next(struct merging *m, struct merged_archive *s)
-{
-	int rc = options_interrupted() ? -1 : evspace_next(s->client, -1);
-
-	if (options_interrupted())
-		return errorf(m->e, "interrupted");
-	return rc < 0 ? errorf(m->e, "%s", evspace_why(s->client)) : rc;
-}
-
-static void source_close(struct merged_archive *s)
-{
-	struct merged_known *known, *next;
-
-	HASH_ITER(hh, s->known, known, next)
-	{
-		HASH_DEL(s->known, known);
-		free(known->text);
-		free(known);
-	}
-	evspace_close(s->client);
-	s->client = NULL;
-}
-
 static void run_note(struct merging *m, struct merged_archive *s, struct merged_element *of,
 		     struct run_view *view, const struct clock_line *line)
 {
-	(void)m;
-	(void)s;
-	(void)line;
-	merged_note(of, view);
+	const struct names *names = client_replayed(s->client).names;
+
+	if (!merged_note(of, view, line))
+		m->rc = errorf(m->e,
+			       "%s: %s was made anew meanwhile, so that numbers do not tell its "
+			       "tuples apart",
+			       s->folder, names_find(names, view->run->element)->text);
 }
 
 /* At the end of an archive: who owes waves, and what all communicators are. */
@@ -158,9 +107,9 @@ static int source_note(struct merging *m, struct merged_archive *s)
 	struct evspace_counts counts;
 	int rc;
 
-	if (source_open(s, m->e) < 0)
+	if (merging_open(m, s) < 0)
 		return -1;
-	while ((rc = merge_next(m, s)) == 1 && wave_read(m, s, run_note) == 0) {
+	while ((rc = merging_next(m, s)) == 1 && wave_read(m, s, run_note) == 0) {
 		s->waves++;
 		merge_show(m, "waves looked at", ++m->looked);
 	}
@@ -169,7 +118,7 @@ static int source_note(struct merging *m, struct merged_archive *s)
 	source_end(m, s);
 	evspace_counts(s->client, &counts);
 	m->came += counts.delivered;
-	source_close(s);
+	merging_close(s);
 	s->read = true;
 	return 0;
 }
@@ -193,7 +142,7 @@ static int sources_look(struct merging *m)
 	for (unsigned i = 0; i < m->n; i++) {
 		struct merged_archive *s = &m->sources[i];
 
-		if (source_open(s, m->e) < 0)
+		if (merging_open(m, s) < 0)
 			return -1;
 		s->other = strcmp(s->run, m->sources[0].run) != 0;
 		m->runs |= s->other;
@@ -205,52 +154,12 @@ static int sources_look(struct merging *m)
 				texts_set(&m->map, r.map->application, r.map->cluster,
 					  r.map->mapping);
 		}
-		source_close(s);
+		merging_close(s);
 	}
 	return 0;
 }
 
 /* ---- the new archive ---- */
-
-static void host_emit(struct merging *m, struct merged_host *h, struct batch *body)
-{
-	struct part *part = batch_add(body, RUN_PART, h->index, m->wave, 1, 0);
-
-	*part = h->part;
-	batch_link(body, &h->runs);
-	h->part.read = h->part.lost = h->part.discarded = 0;
-	h->lined = false;
-}
-
-/* Write a wave of what has come, with a part of each host; @last: those that owe are not in it. */
-static void wave_write(struct merging *m, bool last)
-{
-	Evspace__Answer answer = EVSPACE__ANSWER__INIT;
-	struct archive_note note = {.wave = ++m->wave, .taken_ns = m->taken_ns};
-	struct batch body;
-	struct merged_host *h;
-
-	batch_init(&body);
-	for (h = m->hosts; h; h = h->hh.next) {
-		note.tuples += h->part.read;
-		note.lost += h->part.lost;
-		note.discarded += h->part.discarded;
-		if (last && h->owes)
-			continue;
-		answer.leaves++;
-		host_emit(m, h, &body);
-	}
-	answer.wave = m->wave;
-	answer.sent_ns = (uint64_t)m->taken_ns - (uint64_t)m->epoch_ns;
-	m->tuples += note.tuples;
-	columns_batch_pack(&body);
-	archive_writer_add(m->to, &WIRE_FRAME(ANSWER, answer, &answer), &body, &note);
-	batch_fini(&body);
-	m->bytes = 0;
-	if (m->rc == 0 &&
-	    (last || m->wave % SYNC_WAVES == 1 || archive_writer_waiting(m->to) >= SYNC_BYTES))
-		m->rc = archive_writer_sync(m->to, m->e);
-}
 
 static void hole_give(struct merging *m, struct merged_host *h, const struct merged_element *of,
 		      const struct merged_piece *hole)
@@ -267,8 +176,11 @@ static void hole_give(struct merging *m, struct merged_host *h, const struct mer
 
 static void piece_give(void *arg, struct merged_element *of, const struct merged_piece *piece)
 {
+	const size_t head = piece->head_words * sizeof(*piece->head);
+	const size_t bytes = piece->count * piece->bytes;
 	struct merging *m = arg;
 	struct merged_host *h = m->by_index[of->leaf - 1];
+	char *to;
 
 	if (!piece->tuples) {
 		hole_give(m, h, of, piece);
@@ -276,13 +188,19 @@ static void piece_give(void *arg, struct merged_element *of, const struct merged
 	}
 	/* a part has one clock */
 	if ((h->lined && !clock_line_same(&h->part.clock, piece->line)) || m->bytes >= WAVE_BYTES)
-		wave_write(m, false);
+		merging_wave(m, false);
 	h->part.clock = *piece->line;
 	h->lined = true;
-	memcpy(batch_add(&h->runs, RUN_TUPLES, of->id, piece->first, (uint32_t)piece->count, 0),
-	       piece->tuples, piece->count * sizeof(struct tuple));
+	to = piece->head
+		     ? batch_add(&h->runs, RUN_TYPED, of->id, piece->first,
+				 piece->head_words + (uint32_t)(bytes / sizeof(*piece->head)), 0)
+		     : batch_add(&h->runs, RUN_TUPLES, of->id, piece->first, (uint32_t)piece->count,
+				 0);
+	if (piece->head)
+		to = (char *)memcpy(to, piece->head, head) + head;
+	memcpy(to, piece->tuples, bytes);
 	h->part.read += piece->count;
-	m->bytes += piece->count * sizeof(struct tuple);
+	m->bytes += head + bytes;
 }
 
 static void run_take(struct merging *m, struct merged_archive *s, struct merged_element *of,
@@ -290,7 +208,8 @@ static void run_take(struct merging *m, struct merged_archive *s, struct merged_
 {
 	uint32_t from = 0, to = 0;
 
-	for (uint32_t i = 0; s->other && i < view->run->count; i++) {
+	for (uint32_t i = 0; s->other && view->run->kind == RUN_TUPLES && i < view->run->count;
+	     i++) {
 		struct tuple *t = &view->tuples[i];
 
 		if (t->comm != from) {
@@ -301,41 +220,6 @@ static void run_take(struct merging *m, struct merged_archive *s, struct merged_
 		t->comm = t->comm ? to : 0;
 	}
 	merged_take(&m->merged, of, view, line, piece_give, m);
-}
-
-static void begin_write(struct merging *m)
-{
-	Evspace__Hello hello = EVSPACE__HELLO__INIT;
-	Evspace__Open open = EVSPACE__OPEN__INIT;
-	Evspace__Opened opened = EVSPACE__OPENED__INIT;
-	Evspace__Leaf *leaves = memory_new(m->n_hosts + 1, sizeof(*leaves));
-	Evspace__Leaf **list = memory_new(m->n_hosts + 1, sizeof(*list));
-	const struct archive_note nothing = {0};
-
-	hello.version = hello.oldest = WIRE_VERSION;
-	hello.tuple_layout = TUPLE_LAYOUT;
-	hello.epoch_ns = m->epoch_ns;
-	hello.big_endian = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	/* without an identity: nobody can go on with it */
-	open.run = opened.run = m->run;
-	open.view = (char *)(uintptr_t) "events";
-	open.backlog = m->whole;
-	opened.reading = READ_STREAM;
-	opened.leaves = list;
-	opened.n_leaves = m->n_hosts;
-	for (uint32_t i = 0; i < m->n_hosts; i++) {
-		list[i] = &leaves[i];
-		evspace__leaf__init(&leaves[i]);
-		leaves[i].index = m->by_index[i]->index;
-		leaves[i].name = m->by_index[i]->text;
-	}
-	archive_writer_add(m->to, &WIRE_FRAME(HELLO, hello, &hello), NULL, &nothing);
-	archive_writer_map(m->to, &m->map);
-	archive_writer_add(m->to, &WIRE_FRAME(OPEN, open, &open), NULL, &nothing);
-	archive_writer_add(m->to, &WIRE_FRAME(OPENED, opened, &opened), NULL, &nothing);
-	archive_writer_names(m->to, m->names);
-	free(list);
-	free(leaves);
 }
 
 /* ---- the second reading ---- */
@@ -349,9 +233,9 @@ static int sources_step(struct merging *m)
 
 		if (s->here || s->waves == 0)
 			continue;
-		if (!s->client && source_open(s, m->e) < 0)
+		if (!s->client && merging_open(m, s) < 0)
 			return -1;
-		rc = merge_next(m, s);
+		rc = merging_next(m, s);
 		if (rc < 0)
 			return -1;
 		s->here = rc > 0;
@@ -379,12 +263,12 @@ static int waves_copy(struct merging *m)
 {
 	struct merged_archive *s;
 
-	begin_write(m);
+	merging_begin(m);
 	while (sources_step(m) == 0 && (s = sources_first(m))) {
 		m->taken_ns = evspace_wave(s->client)->taken_ns;
 		if (wave_read(m, s, run_take) < 0)
 			return -1;
-		wave_write(m, false);
+		merging_wave(m, false);
 		if (m->rc < 0)
 			return -1;
 		merge_show(m, "tuples written", m->tuples);
@@ -396,36 +280,12 @@ static int waves_copy(struct merging *m)
 	}
 	merged_end(&m->merged, piece_give, m);
 	/* what hosts have that owe something, too */
-	wave_write(m, false);
-	wave_write(m, true);
+	merging_wave(m, false);
+	merging_wave(m, true);
 	return m->rc;
 }
 
 /* ---- the command ---- */
-
-static void merging_fini(struct merging *m)
-{
-	struct merged_host *h, *next;
-
-	for (unsigned i = 0; i < m->n; i++) {
-		source_close(&m->sources[i]);
-		free(m->sources[i].run);
-	}
-	HASH_ITER(hh, m->hosts, h, next)
-	{
-		HASH_DEL(m->hosts, h);
-		batch_fini(&h->runs);
-		free(h->text);
-		free(h->key);
-		free(h);
-	}
-	free(m->by_index);
-	free(m->sources);
-	merged_fini(&m->merged);
-	texts_fini(&m->map);
-	names_free(m->names);
-	archive_writer_free(m->to);
-}
 
 static int archives_merge(struct merging *m, char *const *folders, const char *out)
 {
@@ -438,13 +298,14 @@ static int archives_merge(struct merging *m, char *const *folders, const char *o
 			return -1;
 	}
 	m->to = archive_writer_fresh(out, 0, m->e);
-	return m->to ? waves_copy(m) : -1;
+	return m->to && waves_copy(m) == 0 ? counts_merge(m, out) : -1;
 }
 
 int archive_merge(char *const *folders, unsigned n, const char *out)
 {
 	struct error e = {0};
-	struct merging m = {.n = n, .whole = true, .e = &e};
+	struct merging m = {
+		.n = n, .view = "events", .reading = READ_STREAM, .whole = true, .e = &e};
 	int rc;
 
 	options_catch_signals(NULL);

@@ -3,17 +3,21 @@
  * given before what another archive has of the numbers below it. */
 #include "consumers/keep/merged.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
+/* A tuple that was written so much earlier or later than clocks allow is another one. */
+#define ANEW_NS 1e6
+
 struct merged_held {
 	TAILQ_ENTRY(merged_held) entry;
 	struct clock_line line;
-	uint64_t first, count;
-	struct tuple tuples[];
+	struct merged_piece piece; /* of what follows: its head, and its tuples */
+	uint64_t words[];
 };
 
 struct merged_name {
@@ -59,6 +63,11 @@ static void element_join(struct merged_element *to, struct merged_element *of)
 		to->next = of->next;
 	to->end = of->end > to->end ? of->end : to->end;
 	to->begun |= of->begun;
+	if (of->marked && !to->marked) {
+		to->mark = of->mark;
+		to->mark_time = of->mark_time;
+		to->marked = true;
+	}
 	of->next = of->end = 0;
 	of->begun = false;
 	of->same = to;
@@ -127,11 +136,69 @@ void merged_fini(struct merged *m)
 
 /* ---- the first reading ---- */
 
-void merged_note(struct merged_element *of, const struct run_view *view)
+static struct merged_piece piece_of(const struct run_view *view, const struct clock_line *line)
 {
-	uint64_t first = view->run->first, count = view->run->count;
+	struct merged_piece piece = {
+		.line = line,
+		.tuples = view->tuples,
+		.bytes = sizeof(struct tuple),
+		.first = view->run->first,
+		.count = view->run->count,
+	};
+	struct typed_run run;
+
+	if (view->run->kind != RUN_TYPED)
+		return piece;
+	typed_own(view->typed_words, view->run->count);
+	piece.head = view->typed_words;
+	piece.count = 0;
+	if (!typed_read(&run, view->typed_words, view->run->count))
+		return piece;
+	piece.head_words = (uint32_t)(run.tuples - piece.head);
+	piece.tuples = run.tuples;
+	piece.bytes = run.words * sizeof(*run.tuples);
+	piece.count = run.n;
+	return piece;
+}
+
+/* Of a program's own element: when tuple @number was written. */
+static struct merged_time time_of(const struct merged_piece *piece, uint64_t number)
+{
+	const char *tuple = (const char *)piece->tuples + (number - piece->first) * piece->bytes;
+	const uint64_t ticks = typed_ticks((const void *)tuple);
+
+	return (struct merged_time){clock_line_ns(piece->line, ticks), piece->line->error_ns};
+}
+
+/* Is the tuple that is known the same in this run, if it has it? */
+static bool is_same(struct merged_element *of, const struct merged_piece *piece)
+{
+	struct merged_time time;
+
+	if (!piece->head || piece->count == 0)
+		return true;
+	if (!of->marked) {
+		of->marked = true;
+		of->mark = piece->first;
+		of->mark_time = time_of(piece, piece->first);
+		return true;
+	}
+	if (of->mark < piece->first || of->mark >= piece->first + piece->count)
+		return true;
+	time = time_of(piece, of->mark);
+	return fabs((double)time.ns - (double)of->mark_time.ns) <=
+	       ANEW_NS + time.error_ns + of->mark_time.error_ns;
+}
+
+bool merged_note(struct merged_element *of, const struct run_view *view,
+		 const struct clock_line *line)
+{
+	const struct merged_piece piece = piece_of(view, line);
+	uint64_t first = piece.first, count = piece.count;
 	uint64_t from = first - (view->lost < first ? view->lost : first);
 
+	if (!is_same(of, &piece))
+		return false;
 	if (!of->begun || from < of->next)
 		of->next = from;
 	of->begun = true;
@@ -141,6 +208,7 @@ void merged_note(struct merged_element *of, const struct run_view *view)
 		interval_set_add(&of->discarded, from, first);
 	if (count > 0)
 		interval_set_add(&of->have, first, first + count);
+	return true;
 }
 
 /* ---- the second one ---- */
@@ -198,7 +266,7 @@ static bool give_tuples(struct merged *m, struct merged_element *of, struct merg
 	}
 	old = of->next - piece.first;
 	piece.first += old;
-	piece.tuples += old;
+	piece.tuples = (const char *)piece.tuples + old * piece.bytes;
 	piece.count -= old;
 	of->next = end;
 	give(arg, of, &piece);
@@ -208,17 +276,21 @@ static bool give_tuples(struct merged *m, struct merged_element *of, struct merg
 /* Those that wait are in ascending order. */
 static void hold(struct merged_element *of, const struct merged_piece *piece)
 {
+	const size_t head = piece->head_words * sizeof(*piece->head);
 	struct merged_held *held =
-		memory_new(1, sizeof(*held) + piece->count * sizeof(struct tuple));
+		memory_new(1, sizeof(*held) + head + piece->count * piece->bytes);
 	struct merged_held *before;
 
 	held->line = *piece->line;
-	held->first = piece->first;
-	held->count = piece->count;
-	memcpy(held->tuples, piece->tuples, piece->count * sizeof(struct tuple));
+	held->piece = *piece;
+	held->piece.line = &held->line;
+	held->piece.tuples =
+		memcpy((char *)held->words + head, piece->tuples, piece->count * piece->bytes);
+	if (piece->head)
+		held->piece.head = memcpy(held->words, piece->head, head);
 	TAILQ_FOREACH_REVERSE(before, &of->held, merged_list, entry)
 	{
-		if (before->first <= held->first)
+		if (before->piece.first <= piece->first)
 			break;
 	}
 	if (before)
@@ -233,14 +305,7 @@ static void give_held(struct merged *m, struct merged_element *of, bool all, mer
 	struct merged_held *held;
 
 	while ((held = TAILQ_FIRST(&of->held))) {
-		const struct merged_piece piece = {
-			.line = &held->line,
-			.tuples = held->tuples,
-			.first = held->first,
-			.count = held->count,
-		};
-
-		if (!give_tuples(m, of, piece, all, give, arg))
+		if (!give_tuples(m, of, held->piece, all, give, arg))
 			return;
 		TAILQ_REMOVE(&of->held, held, entry);
 		free(held);
@@ -250,12 +315,7 @@ static void give_held(struct merged *m, struct merged_element *of, bool all, mer
 void merged_take(struct merged *m, struct merged_element *of, const struct run_view *view,
 		 const struct clock_line *line, merged_give *give, void *arg)
 {
-	const struct merged_piece piece = {
-		.line = line,
-		.tuples = view->tuples,
-		.first = view->run->first,
-		.count = view->run->count,
-	};
+	const struct merged_piece piece = piece_of(view, line);
 
 	if (piece.count == 0)
 		return;

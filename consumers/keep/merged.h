@@ -13,6 +13,12 @@
 /** Tuples that wait for those before them, which another archive has. */
 struct merged_held;
 
+/** When a tuple was written, and how far that may be off. */
+struct merged_time {
+	int64_t ns;
+	double error_ns;
+};
+
 /** An element by its name, whichever archives have it. */
 struct merged_element {
 	struct merged_element *same; /* as this one, which has all of it; NULL: it is itself */
@@ -21,7 +27,9 @@ struct merged_element {
 	struct interval_set have, discarded;
 	uint64_t next; /* all before it are given, or are in no archive */
 	uint64_t end;  /* behind the last one that came, is lost or is discarded */
-	bool begun;
+	uint64_t mark; /* of a program's own: a tuple that is known, … */
+	struct merged_time mark_time;
+	bool begun, marked;
 	TAILQ_HEAD(merged_list, merged_held) held;
 	STAILQ_ENTRY(merged_element) entry;
 };
@@ -39,7 +47,11 @@ struct merged {
 /** Tuples that are given, or a hole. */
 struct merged_piece {
 	const struct clock_line *line; /* of the tuples */
-	const struct tuple *tuples;    /* NULL: a hole before `first` */
+	const void *tuples;	       /* NULL: a hole before `first` */
+	size_t bytes;		       /* of each */
+	const struct typed_word *head; /* of a program's own element: what says their type; else
+					* NULL: struct tuple */
+	uint32_t head_words;
 	uint64_t first, count;
 	bool discarded; /* the hole */
 };
@@ -58,8 +70,11 @@ struct merged_element *merged_call(struct merged *m, struct merged_element *of, 
 /** Which element it is now that names are known. */
 struct merged_element *merged_self(struct merged_element *of);
 
-/** An archive has the run of tuples. All runs of all archives are noted before any is taken. */
-void merged_note(struct merged_element *of, const struct run_view *run);
+/** An archive has the run of tuples, by @line. All runs of all archives are noted before any is
+ * taken. Returns whether that can be: a program's own element that was made anew has other tuples
+ * of the same numbers, which nobody can tell apart. */
+bool merged_note(struct merged_element *of, const struct run_view *run,
+		 const struct clock_line *line);
 
 /** Give what of the run was not given yet, with the holes before it that no archive fills, to
  * @give; what others have to fill first is kept until they have. */

@@ -47,8 +47,10 @@ struct merged_host {
 struct merging {
 	struct merged_archive *sources;
 	unsigned n;
-	bool runs;    /* there are several, … */
-	char run[64]; /* … as "solver-1+solver-2" */
+	const char *view; /* that they are of: "events", … */
+	unsigned reading; /* … which reads so (enum reading) */
+	bool runs;	  /* there are several, … */
+	char run[64];	  /* … as "solver-1+solver-2" */
 	struct merged merged;
 	struct names *names;
 	struct names_talk talk;
@@ -64,6 +66,25 @@ struct merging {
 	struct error *e;
 	int rc;
 };
+
+/** Open an archive, or its next wave, as evspace_next() does it but for Ctrl-C; close it. Return -1
+ * with m->e. */
+int merging_open(struct merging *m, struct merged_archive *s);
+int merging_next(struct merging *m, struct merged_archive *s);
+void merging_close(struct merged_archive *s);
+
+/** Begin the new archive: what is in it, with all hosts and names. */
+void merging_begin(struct merging *m);
+
+/** Write a wave of what hosts have, with a part of each; @last: those that owe are not in it. */
+void merging_wave(struct merging *m, bool last);
+
+/** Close all that is open. */
+void merging_fini(struct merging *m);
+
+/** The host of a part, which it says something of. */
+struct merged_host *merging_part(struct merging *m, const struct merged_archive *s,
+				 const struct run_view *view);
 
 /** The host of the part with this index in the present wave of the archive. */
 struct merged_host *merging_host(struct merging *m, const struct merged_archive *s, uint32_t index);

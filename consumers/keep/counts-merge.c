@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counts only grow, so of each class of an element the largest that any archive has is the newest.
+ */
+#include "consumers/keep/counts-merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "consumers/archive/archive-writer.h"
+#include "consumers/client/client-replay.h"
+#include "consumers/client/evspace-client.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/model/view.h"
+
+/* Most classes of all elements: 100 MB. */
+#define CLASSES_MOST (1u << 20)
+
+/* A class of an element. */
+struct counts_row {
+	struct counts_key {
+		struct merged_element *of;
+		uint32_t comm, channel;
+	} key;
+	struct count newest;
+	UT_hash_handle hh;
+};
+
+struct counts_merging {
+	struct merging m;
+	const struct merging *events;
+	struct counts_row *rows;
+};
+
+static void row_take(struct counts_merging *c, struct merged_element *of, const struct count *count)
+{
+	const struct counts_key key = {of, count->comm, count->channel};
+	struct counts_row *row;
+
+	HASH_FIND(hh, c->rows, &key, sizeof(key), row);
+	if (!row && HASH_COUNT(c->rows) == CLASSES_MOST)
+		return;
+	if (!row) {
+		row = memory_new(1, sizeof(*row));
+		row->key = key;
+		HASH_ADD(hh, c->rows, key, sizeof(row->key), row);
+	}
+	if (count->calls >= row->newest.calls)
+		row->newest = *count;
+}
+
+static void wave_take(struct counts_merging *c, struct merged_archive *s)
+{
+	const struct client_replayed r = client_replayed(s->client);
+	struct batch_cursor cursor = {0};
+	struct merged_host *h = NULL;
+	struct run_view view;
+
+	while (c->m.rc == 0 && batch_next_packed(r.batch, &cursor, &view)) {
+		struct merged_element *of = NULL;
+
+		if (view.run->kind == RUN_PART)
+			h = merging_part(&c->m, s, &view);
+		else if (h && view.run->kind == RUN_COUNTS)
+			of = merging_element(&c->m, s, view.run->element, h);
+		for (uint32_t i = 0; of && i < view.run->count; i++) {
+			struct count count = view.counts[i];
+			const uint32_t comm = merging_comm(s, count.comm);
+
+			/* as their events have it */
+			if (names_comm_find(c->events->names, comm))
+				count.comm = comm;
+			row_take(c, of, &count);
+		}
+	}
+}
+
+static int source_take(struct counts_merging *c, struct merged_archive *s)
+{
+	int rc;
+
+	if (merging_open(&c->m, s) < 0)
+		return -1;
+	while ((rc = merging_next(&c->m, s)) == 1) {
+		wave_take(c, s);
+		if (evspace_wave(s->client)->taken_ns > c->m.taken_ns)
+			c->m.taken_ns = evspace_wave(s->client)->taken_ns;
+	}
+	if (rc == 0)
+		merging_comms(&c->m, s);
+	merging_close(s);
+	return rc < 0 ? -1 : c->m.rc;
+}
+
+/* By the names that elements have in the end. */
+static void rows_give(struct counts_merging *c)
+{
+	for (struct counts_row *row = c->rows; row; row = row->hh.next) {
+		if (merged_self(row->key.of) != row->key.of)
+			row_take(c, merged_self(row->key.of), &row->newest);
+	}
+	for (struct counts_row *row = c->rows; row; row = row->hh.next) {
+		const struct merged_element *of = row->key.of;
+		struct count *to;
+
+		if (of->same)
+			continue;
+		to = batch_add(&c->m.by_index[of->leaf - 1]->runs, RUN_COUNTS, of->id, 0, 1, 0);
+		*to = row->newest;
+	}
+}
+
+static int all_take(struct counts_merging *c, const char *out)
+{
+	for (unsigned i = 0; i < c->m.n; i++) {
+		if (source_take(c, &c->m.sources[i]) < 0)
+			return -1;
+	}
+	c->m.to = archive_writer_fresh(out, 0, c->m.e);
+	if (!c->m.to)
+		return -1;
+	merging_begin(&c->m);
+	rows_give(c);
+	merging_wave(&c->m, true);
+	return c->m.rc;
+}
+
+static char *beside(const char *folder)
+{
+	return memory_format("%s/" CLIENT_REPLAY_COUNTS, folder);
+}
+
+/* The archives of counts. Returns whether all are there. */
+static bool sources_set(struct merging *m, const struct merging *events)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i < m->n; i++) {
+		const struct merged_archive *of = &events->sources[i];
+		char *folder = beside(of->folder);
+
+		all = all && archive_is_there(folder);
+		m->sources[i].folder = folder;
+		m->sources[i].run = memory_copy(of->run);
+		m->sources[i].other = of->other;
+	}
+	return all;
+}
+
+int counts_merge(const struct merging *events, const char *out)
+{
+	struct counts_merging c = {.events = events};
+	struct merging *m = &c.m;
+	struct counts_row *row, *next;
+	char *folder = beside(out);
+	int rc = 0;
+
+	m->n = events->n;
+	m->view = CLIENT_REPLAY_COUNTS_VIEW;
+	m->reading = READ_COUNTS;
+	m->runs = events->runs;
+	memcpy(m->run, events->run, sizeof(m->run));
+	m->epoch_ns = events->epoch_ns;
+	m->e = events->e;
+	merged_init(&m->merged);
+	m->names = names_new(0);
+	m->sources = memory_new(m->n, sizeof(*m->sources));
+	if (events->map.application)
+		texts_set(&m->map, events->map.application, events->map.cluster,
+			  events->map.mapping);
+	if (sources_set(m, events))
+		rc = all_take(&c, folder);
+	for (unsigned i = 0; i < m->n; i++)
+		free((void *)(uintptr_t)m->sources[i].folder);
+	merging_fini(m);
+	HASH_ITER(hh, c.rows, row, next)
+	{
+		HASH_DEL(c.rows, row);
+		free(row);
+	}
+	free(folder);
+	return rc;
+}
