@@ -5,10 +5,15 @@
 
 #include <float.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "tests/peers.h"
 #include "tree/data/clock.h"
+#include "tree/link/stamp.h"
 
 /* What the child's clock shows when ours shows @ns. */
 static uint64_t theirs(uint64_t ns)
@@ -160,6 +165,56 @@ static void who_does_not_say(void)
 	bed_close(&bed);
 }
 
+/* A connection through the kernel's TCP, as links have it. */
+static void tcp_pair(int fds[2])
+{
+	struct sockaddr_in address = {.sin_family = AF_INET};
+	socklen_t n = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	CU_ASSERT_EQUAL_FATAL(bind(listener, (void *)&address, n), 0);
+	CU_ASSERT_EQUAL_FATAL(listen(listener, 1), 0);
+	CU_ASSERT_EQUAL_FATAL(getsockname(listener, (void *)&address, &n), 0);
+	fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+	CU_ASSERT_EQUAL_FATAL(connect(fds[0], (void *)&address, n), 0);
+	fds[1] = accept(listener, NULL, NULL);
+	CU_ASSERT_TRUE_FATAL(fds[1] >= 0);
+	close(listener);
+}
+
+/* What waits to be taken had been received when the kernel says, if CLOCK_REALTIME goes on. */
+static void when_it_was_received(void)
+{
+	const struct timespec pause = {0, 20000000};
+	struct stamp stamp = {0};
+	uint64_t sent, taken, ns;
+	int fds[2], told = 0;
+	char c = 'x';
+
+	tcp_pair(fds);
+	stamp_ask(fds[1]);
+	/* the kernel takes its time to begin, and reading both clocks may be interrupted */
+	for (int i = 0; i < 100 && told < 3; i++) {
+		sent = clock_mono_ns();
+		CU_ASSERT_EQUAL_FATAL(send(fds[0], &c, 1, 0), 1);
+		nanosleep(&pause, NULL);
+		CU_ASSERT_EQUAL_FATAL(stamp_receive(&stamp, fds[1], &c, 1), 1);
+		taken = clock_mono_ns();
+		ns = stamp_mono_ns(&stamp, taken);
+		CU_ASSERT_TRUE(ns >= sent && ns <= taken);
+		told += ns < taken;
+	}
+	if (!told)
+		tap_note("this kernel does not say when bytes were received");
+	/* it was set meanwhile */
+	stamp.ahead_ns += 1000000;
+	ns = stamp_mono_ns(&stamp, taken);
+	CU_ASSERT_EQUAL(ns, taken);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	static CU_TestInfo cases[] = {
@@ -167,6 +222,7 @@ int main(void)
 		{"a clock that is ahead and fast is found out", elsewhere},
 		{"a child of an older release is asked once, and its answers count",
 		 who_does_not_say},
+		{"what waits was received when the kernel says", when_it_was_received},
 		CU_TEST_INFO_NULL,
 	};
 	static const CU_SuiteInfo suites[] = {

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -95,6 +96,26 @@ int clock_gettime(clockid_t clock, struct timespec *out)
 	out->tv_sec = ns / 1000000000;
 	out->tv_nsec = ns % 1000000000;
 	return rc;
+}
+
+/* The kernel says when something was received by its own clock. */
+ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+	const ssize_t n = syscall(SYS_recvmsg, fd, message, flags);
+	struct cmsghdr *c = n > 0 ? CMSG_FIRSTHDR(message) : NULL;
+
+	for (; c; c = CMSG_NXTHDR(message, c)) {
+		struct timespec time;
+		int64_t ns;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS)
+			continue;
+		memcpy(&time, CMSG_DATA(c), sizeof(time));
+		ns = time.tv_sec * INT64_C(1000000000) + time.tv_nsec + ahead_ns();
+		time = (struct timespec){ns / 1000000000, ns % 1000000000};
+		memcpy(CMSG_DATA(c), &time, sizeof(time));
+	}
+	return n;
 }
 
 int open(const char *path, int flags, ...)

@@ -28,6 +28,7 @@ void socket_tune(int fd)
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &idle, sizeof(idle));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout_ms, sizeof(timeout_ms));
+	stamp_ask(fd);
 }
 
 /** Who listens on the Unix socket? It is believed to be an agent only if we or root started it. */

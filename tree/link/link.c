@@ -253,7 +253,14 @@ void link_send_ping(struct link *link, uint64_t now_ns)
 	Evspace__Ping ping = EVSPACE__PING__INIT;
 
 	ping.asked_ns = now_ns;
+	link->transport.left_ns = now_ns;
+	link->transport.leaves = true;
 	link_send(link, &WIRE_FRAME(PING, ping, &ping), NULL);
+}
+
+uint64_t link_left_ns(const struct link *link)
+{
+	return link->transport.left_ns;
 }
 
 void link_send_pong(struct link *link, const Evspace__Ping *asked)
@@ -262,14 +269,14 @@ void link_send_pong(struct link *link, const Evspace__Ping *asked)
 
 	ping.answer = true;
 	ping.asked_ns = asked->asked_ns;
-	ping.got_ns = link->came_ns;
+	ping.got_ns = link_came_ns(link);
 	ping.sent_ns = clock_mono_ns();
 	link_send(link, &WIRE_FRAME(PING, ping, &ping), NULL);
 }
 
-uint64_t link_came_ns(const struct link *link)
+uint64_t link_came_ns(struct link *link)
 {
-	return link->came_ns;
+	return stamp_mono_ns(&link->transport.stamp, link->came_ns);
 }
 
 void link_send_pass(struct link *link, ProtobufCBinaryData pass, ProtobufCBinaryData signer)

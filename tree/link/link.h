@@ -73,8 +73,11 @@ void link_send_ping(struct link *link, uint64_t now_ns);
 /** Answer the ping @asked, which was just received. */
 void link_send_pong(struct link *link, const Evspace__Ping *asked);
 
-/** When the frame that is handed out had been received (CLOCK_MONOTONIC). */
-uint64_t link_came_ns(const struct link *link);
+/** When the frame that is handed out had been received, as the kernel says (CLOCK_MONOTONIC). */
+uint64_t link_came_ns(struct link *link);
+
+/** When the last ping was given to the socket, or made, if it was not yet. */
+uint64_t link_left_ns(const struct link *link);
 
 /** Show a pass (tree/link/pass.h) with its signer's certificate, if any: before the part of a tree
  * that may be larger than a peer without a pass may send. */

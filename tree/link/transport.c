@@ -12,6 +12,7 @@
 #include <openssl/err.h>
 
 #include "pathmap/base/memory.h"
+#include "tree/data/clock.h"
 
 /* Most bytes encrypted before the socket takes them, and most plain bytes of a TLS record. */
 #define FLUSH_CHUNK	(256u << 10)
@@ -127,12 +128,13 @@ int transport_handshake(struct transport *t, const char *where, struct error *e)
 	return result == 1 ? 1 : tls_result(t, result, where, e);
 }
 
-static ssize_t socket_receive(int fd, void *data, size_t room, const char *where, struct error *e)
+static ssize_t socket_receive(struct transport *t, void *data, size_t room, const char *where,
+			      struct error *e)
 {
 	ssize_t n;
 
 	do {
-		n = recv(fd, data, room, 0);
+		n = stamp_receive(&t->stamp, t->fd, data, room);
 	} while (n < 0 && errno == EINTR);
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
 		return n > 0 ? n : 0;
@@ -149,7 +151,7 @@ int transport_fill(struct transport *t, unsigned char *scratch, size_t room, con
 
 	if (!t->ssl)
 		return 1;
-	n = socket_receive(t->fd, scratch, room, where, e);
+	n = socket_receive(t, scratch, room, where, e);
 	if (n <= 0)
 		return (int)n;
 	free(t->kept);
@@ -171,7 +173,7 @@ ssize_t transport_read(struct transport *t, void *data, size_t room, const char 
 			return (ssize_t)got;
 		return tls_result(t, 0, where, e);
 	}
-	n = socket_receive(t->fd, data, room, where, e);
+	n = socket_receive(t, data, room, where, e);
 	if (n > 0)
 		t->received += (uint64_t)n;
 	return n;
@@ -194,8 +196,13 @@ void transport_keep(struct transport *t)
 static int socket_send(struct transport *t, struct bytes *b)
 {
 	while (bytes_held(b)) {
-		ssize_t n = send(t->fd, b->data + b->at, bytes_held(b), MSG_NOSIGNAL);
+		ssize_t n;
 
+		/* what is encrypted first takes its time */
+		if (t->leaves)
+			t->left_ns = clock_mono_ns();
+		t->leaves = false;
+		n = send(t->fd, b->data + b->at, bytes_held(b), MSG_NOSIGNAL);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)

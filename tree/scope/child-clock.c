@@ -71,7 +71,7 @@ void child_clock_ask(struct child_clock *clock)
 
 void child_clock_answer(struct child_clock *clock, const Evspace__Ping *ping)
 {
-	struct clock_probe probe = {ping->asked_ns, ping->got_ns, ping->sent_ns,
+	struct clock_probe probe = {link_left_ns(clock->link), ping->got_ns, ping->sent_ns,
 				    link_came_ns(clock->link)};
 
 	if (ping->got_ns == 0)
