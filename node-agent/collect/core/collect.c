@@ -230,6 +230,41 @@ static unsigned reduced_extra(unsigned mode, const struct tuple *t)
 	return MODE_COUNT;
 }
 
+/* Count a call that writes no tuple. */
+static void skip(const struct tuple *t, unsigned class, unsigned mode)
+{
+	const struct segment_sum call = {
+		.calls = 1,
+		.bytes = t->bytes,
+		.ticks = mode == MODE_TIME ? t->end - t->start : 0,
+		.skipped = 1,
+	};
+	struct segment_count *count = &collect_self.counts[class];
+
+	if (is_shared()) {
+		segment_count_share(collect_self.segment, class, &call);
+		return;
+	}
+	collect_add(&count->calls, call.calls);
+	collect_add(&count->bytes, call.bytes);
+	collect_add(&count->ticks, call.ticks);
+	collect_add(&count->skipped, call.skipped);
+	if (mode == MODE_SAMPLE || mode == COLLECT_PASSED)
+		collect_timing_passed();
+}
+
+/* The class was off. Calls that were not even counted meanwhile are counted as one here, so that
+ * who needs them all knows; collectives have no numbers any more (collect-class.c). */
+static unsigned resumed(struct collect_classes *classes, unsigned class, unsigned channel)
+{
+	const struct tuple call = {0};
+	unsigned mode = collect_class_resumed(classes, class, channel);
+
+	if (!(classes->numbered >> channel & 1) && (class >= CHANNEL_MAX || !classes->comm))
+		skip(&call, class, MODE_COUNT);
+	return mode;
+}
+
 enum collect_entry collect_enter_slow(struct collect_caller caller, struct collect_classes *classes,
 				      unsigned channel)
 {
@@ -254,7 +289,7 @@ enum collect_entry collect_enter_slow(struct collect_caller caller, struct colle
 	class = collect_class_ready(classes, channel);
 	mode = collect_mode(class);
 	if (mode & MODE_MISSED)
-		mode = collect_class_resumed(classes, class, channel);
+		mode = resumed(classes, class, channel);
 	if (mode == MODE_TRIAL)
 		mode = collect_trial(caller, classes);
 	if (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST)
@@ -301,29 +336,6 @@ bool collect_wants_slow(struct collect_classes *classes, unsigned channel)
 	       collect_mode(collect_class_ready(classes, channel)) != MODE_OFF;
 }
 
-/* Count a call that writes no tuple. */
-static void skip(const struct tuple *t, unsigned class, unsigned mode)
-{
-	const struct segment_sum call = {
-		.calls = 1,
-		.bytes = t->bytes,
-		.ticks = mode == MODE_TIME ? t->end - t->start : 0,
-		.skipped = 1,
-	};
-	struct segment_count *count = &collect_self.counts[class];
-
-	if (is_shared()) {
-		segment_count_share(collect_self.segment, class, &call);
-		return;
-	}
-	collect_add(&count->calls, call.calls);
-	collect_add(&count->bytes, call.bytes);
-	collect_add(&count->ticks, call.ticks);
-	collect_add(&count->skipped, call.skipped);
-	if (mode == MODE_SAMPLE || mode == COLLECT_PASSED)
-		collect_timing_passed();
-}
-
 void collect_end_slow(const struct tuple *t, unsigned class, unsigned channel, unsigned mode)
 {
 	if (mode == COLLECT_TRACE_MONO && !collect_self.extra)
@@ -343,7 +355,7 @@ void collect_extra_slow(const struct tuple *t, struct collect_classes *classes, 
 	/* No operation enters by the channel of completions, so here is where it is seen to be
 	 * on again. */
 	if (mode & MODE_MISSED)
-		mode = collect_class_resumed(classes, class, channel);
+		mode = resumed(classes, class, channel);
 	if (mode > MODE_ONE_IN && mode <= MODE_ONE_IN + ONE_IN_MOST)
 		mode = reduced_extra(mode, t);
 	if (mode == MODE_TRACE)
