@@ -2,6 +2,7 @@
 /* Moves five markers with each value. */
 #include "consumers/analysis/middle.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
@@ -43,6 +44,7 @@ void middle_add(struct middle *m, double value)
 {
 	int above = 0;
 
+	value = asinh(value);
 	if (m->n < 5) {
 		m->value[m->n++] = value;
 		qsort(m->value, m->n, sizeof(*m->value), compare);
@@ -64,6 +66,6 @@ double middle_value(const struct middle *m)
 	if (m->n == 0)
 		return 0;
 	if (m->n < 5)
-		return (m->value[(m->n - 1) / 2] + m->value[m->n / 2]) / 2;
-	return m->value[2];
+		return (sinh(m->value[(m->n - 1) / 2]) + sinh(m->value[m->n / 2])) / 2;
+	return sinh(m->value[2]);
 }
