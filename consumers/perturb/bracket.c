@@ -26,18 +26,32 @@
 #define WAIT_MS	  200
 #define NAME_MAX_ 200
 
-/* Most waves of a host that count, and most hosts. */
+/* Most waves of a host that count, most hosts, and views on them. */
 #define WAVES_MOST 4096u
 #define HOSTS_MOST 4096u
+#define PATHS_MOST 65536u
 
 /* Of one host. */
 struct bracket_host {
 	char name[NAME_MAX_];
-	uint32_t wave, comm; /* that the times are of, and its view */
-	int64_t first_end_ns;
 	size_t n;
 	double ns[WAVES_MOST];
 	UT_hash_handle hh;
+};
+
+/* Of one view there, whose stages are a thread of its agent's. */
+struct bracket_path {
+	char name[NAME_MAX_];
+	uint32_t wave; /* that is looked at */
+	int32_t seen;  /* collectors of it, from place 0 on, without another stage between them */
+	int64_t first_end_ns;
+	struct bracket_host *host;
+	UT_hash_handle hh;
+};
+
+struct brackets {
+	struct bracket_host *hosts;
+	struct bracket_path *paths;
 };
 
 static int by_size(const void *a, const void *b)
@@ -47,49 +61,80 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void collector_take(struct bracket_host **hosts, const struct evspace_event *event)
+/* The first @parts parts of a name. Returns false if they are too long. */
+static bool name_take(char to[NAME_MAX_], const char *name, unsigned parts)
+{
+	const char *end = name;
+
+	for (; *end && (*end != '/' || parts-- > 0); end++)
+		;
+	return snprintf(to, NAME_MAX_, "%.*s", (int)(end - name), name) < NAME_MAX_;
+}
+
+static struct bracket_host *host_of(struct brackets *b, const char *event)
 {
 	struct bracket_host *host;
 	char name[NAME_MAX_];
-	const char *end = event->name;
 
-	/* "/CLUSTER/NODE", of "/CLUSTER/NODE/agent/…" */
-	for (int i = 0; i < 2 && end; i++)
-		end = strchr(end + 1, '/');
-	if (event->op_number != OP_EVSPACE_COLLECTOR || !end ||
-	    (size_t)(end - event->name) >= sizeof(name))
-		return;
-	snprintf(name, sizeof(name), "%.*s", (int)(end - event->name), event->name);
-	HASH_FIND_STR(*hosts, name, host);
-	if (!host && HASH_COUNT(*hosts) == HOSTS_MOST)
-		return;
-	if (!host) {
+	if (!name_take(name, event, 2))
+		return NULL;
+	HASH_FIND_STR(b->hosts, name, host);
+	if (!host && HASH_COUNT(b->hosts) < HOSTS_MOST) {
 		host = memory_new(1, sizeof(*host));
-		snprintf(host->name, sizeof(host->name), "%s", name);
-		HASH_ADD_STR(*hosts, name, host);
+		memcpy(host->name, name, sizeof(name));
+		HASH_ADD_STR(b->hosts, name, host);
 	}
-	if (event->peer == 0) {
-		host->wave = event->seq_or_tag;
-		host->comm = event->comm;
-		host->first_end_ns = event->end_ns;
-	} else if (event->peer == 2 && host->first_end_ns && host->wave == event->seq_or_tag &&
-		   host->comm == event->comm && event->start_ns >= host->first_end_ns &&
-		   host->n < WAVES_MOST) {
-		host->ns[host->n++] = (double)(event->start_ns - host->first_end_ns);
-	}
+	return host;
 }
 
-static void waves_take(struct bracket_host **hosts, struct evspace_client *watch)
+static struct bracket_path *path_of(struct brackets *b, const char *event)
+{
+	struct bracket_host *host = host_of(b, event);
+	struct bracket_path *path;
+	char name[NAME_MAX_];
+
+	if (!host || !name_take(name, event, 4))
+		return NULL;
+	HASH_FIND_STR(b->paths, name, path);
+	if (!path && HASH_COUNT(b->paths) < PATHS_MOST) {
+		path = memory_new(1, sizeof(*path));
+		memcpy(path->name, name, sizeof(name));
+		path->host = host;
+		HASH_ADD_STR(b->paths, name, path);
+	}
+	return path;
+}
+
+/* "/CLUSTER/NODE/agent/tN/stage" was at its place in wave seq_or_tag. */
+static void stage_take(struct brackets *b, const struct evspace_event *event)
+{
+	struct bracket_path *path = path_of(b, event->name);
+
+	if (!path)
+		return;
+	if (event->peer == 0 || path->wave != event->seq_or_tag) {
+		path->wave = event->seq_or_tag;
+		path->seen = 0;
+	}
+	if (event->op_number != OP_EVSPACE_COLLECTOR || event->peer != path->seen)
+		return;
+	if (path->seen++ == 0)
+		path->first_end_ns = event->end_ns;
+	if (path->seen == 3 && event->start_ns >= path->first_end_ns && path->host->n < WAVES_MOST)
+		path->host->ns[path->host->n++] = (double)(event->start_ns - path->first_end_ns);
+}
+
+static void waves_take(struct brackets *b, struct evspace_client *watch)
 {
 	struct evspace_event event;
 
 	while (evspace_event(watch, &event))
-		collector_take(hosts, &event);
+		stage_take(b, &event);
 }
 
 /* Waves of both in turn. Returns the exit code. */
-static int both_look(struct bracket_host **hosts, const struct common *common,
-		     struct evspace_client *watch, struct evspace_client *look)
+static int both_look(struct brackets *b, const struct common *common, struct evspace_client *watch,
+		     struct evspace_client *look)
 {
 	const uint64_t within = common->duration_ns ? common->duration_ns : WITHIN_NS;
 	const uint64_t begin = clock_mono_ns();
@@ -98,7 +143,7 @@ static int both_look(struct bracket_host **hosts, const struct common *common,
 	while (more >= 0 && !options_interrupted() && clock_mono_ns() - begin < within) {
 		more = evspace_next(look, WAIT_MS);
 		if (evspace_next(watch, WAIT_MS) == 1)
-			waves_take(hosts, watch);
+			waves_take(b, watch);
 	}
 	return more < 0 ? options_ended(COMMAND, look) : EXIT_FINE;
 }
@@ -143,7 +188,9 @@ int bracket_run(const struct common *common)
 {
 	static const char *const stages[] = {"/**/stage"};
 	struct common of = *common, to = *common;
-	struct bracket_host *hosts = NULL, *host, *next;
+	struct bracket_path *path, *next_path;
+	struct bracket_host *host, *next;
+	struct brackets b = {NULL, NULL};
 	struct evspace_client *watch, *look = NULL;
 	int code = EXIT_FINE;
 
@@ -160,10 +207,10 @@ int bracket_run(const struct common *common)
 		look = options_open(COMMAND, &to, &code);
 	if (look) {
 		options_catch_signals(look);
-		code = both_look(&hosts, common, watch, look);
+		code = both_look(&b, common, watch, look);
 	}
-	if (code == EXIT_FINE && hosts) {
-		print(hosts, common->json);
+	if (code == EXIT_FINE && b.hosts) {
+		print(b.hosts, common->json);
 	} else if (code == EXIT_FINE) {
 		fprintf(stderr, COMMAND ": no host has recorded a wave: look for longer "
 					"(--duration)\n");
@@ -171,9 +218,14 @@ int bracket_run(const struct common *common)
 	}
 	options_close(&to, look);
 	options_close(&of, watch);
-	HASH_ITER(hh, hosts, host, next)
+	HASH_ITER(hh, b.paths, path, next_path)
 	{
-		HASH_DEL(hosts, host);
+		HASH_DEL(b.paths, path);
+		free(path);
+	}
+	HASH_ITER(hh, b.hosts, host, next)
+	{
+		HASH_DEL(b.hosts, host);
 		free(host);
 	}
 	return code;
