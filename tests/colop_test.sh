@@ -38,7 +38,7 @@ chronic_is_found() {
 }
 
 sentence_is_said() {
-	colop --run chronic && grep -q '^rank 2 is late in MPI_Barrier@world in .* of 25 operations (.*), by .*; costs .* of the run$' \
+	colop --run chronic && grep -q '^call sites are told of runs .* evspace run --elements collective=site' "$tap_dir/err" && grep -q '^rank 2 is late in MPI_Barrier@world in .* of 25 operations (.*), by .*; costs .* of the run$' \
 		"$tap_dir/out" && grep -q '^MPI_Allreduce@world .* 32 B .* 25 ' "$tap_dir/out" &&
 		grep -q '^rank 2 is late in MPI_Allreduce@world of 32 B in ' "$tap_dir/out" &&
 		grep -q '^100 operations of all ranks$' "$tap_dir/err" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
@@ -131,7 +131,7 @@ none_is_shown() {
 }
 
 check_tells() {
-	colop --run once --check --max-spread 100s || return
+	colop --run once --check --max-spread 100s && grep -q '^call sites are told of runs ' "$tap_dir/err" || return
 	! colop --run once --check --max-spread 5ms && ! colop --run chronic --check && ! colop --run chronic --check --max-spread 1ms
 }
 
@@ -232,6 +232,12 @@ samples_are_scaled() {
 		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
+# Of a rank whose host has no agent nothing comes: no operation is whole, and that is said.
+absent_ones_are_said() {
+	colop --run chronic --select '/*/*/rank[0-2]/*/collective' && grep -q '^0 operations of all ranks, 100 that not all ranks have come to' "$tap_dir/err" &&
+		grep -q '^no collective operation has come from all ranks' "$tap_dir/out" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
 # What is left in the elements is said to be less than all.
 lost_ones_are_said() {
 	EVSPACE_CAPACITY=collective=100 ran few --operations 300 --pause 100 && colop --run few &&
@@ -246,6 +252,34 @@ sampled_messages_are_not_told() {
 		grep -q '"type":"matched",.*"skipped":[1-9]' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
 	colop --run half --messages && grep -q 'calls are no event, as the mode of their class has it: nothing is told' "$tap_dir/err" ||
 		{ cat "$tap_dir/err"; return 1; }
+}
+
+# While p2p is off, what is sent has no event on one side: what follows could be any other message.
+messages_after_a_gap_are_not_told() {
+	bed_start gap timeout -k 5 60 evspace run --no-summary --run gap --capacity p2p=8000,completion=8000,wait=8000 -- \
+		mpirun -np 4 "$top_builddir/tests/apps/pairs" --messages 3000 --late 10000 --every 1
+	bed_until moved 1 && evspace collect --run gap --class p2p off >"$tap_dir/out" && evspace collect --run gap --class p2p trace >>"$tap_dir/out" &&
+		bed_until moved $(($(events_of_gap) + 40)) || { cat "$tap_dir/out"; return 1; }
+	colop --run gap --messages --duration 1s --json && grep -q '"type":"matched",.*"skipped":[1-9]' "$tap_dir/out" && ! grep -q '"type":"messages"' "$tap_dir/out" ||
+		{ cat "$tap_dir/out"; return 1; }
+	bed_kill TERM gap
+}
+
+events_of_gap() {
+	evspace events --run gap --backlog --count 1 --select '/**/p2p' --json 2>/dev/null | grep -c '"type":"tuple"'
+}
+
+moved() {
+	[ "$(events_of_gap)" -ge "$1" ]
+}
+
+# The table again and again, with what is known so far; and how call sites would be.
+watch_shows_it_again() {
+	bed_start grows ran grows --operations 6000 --pause 1000
+	timeout 60 evspace colop --watch --wait --run grows --until-end >"$tap_dir/out" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	bed_wait grows && [ "$(grep -c '^OPERATION  *CALLED AT' "$tap_dir/out")" -ge 3 ] && grep -q '^call sites are told of runs ' "$tap_dir/out" &&
+		awk '/^MPI_Barrier@world/ { if ($4 + 0 < times) exit 1; times = $4 + 0; first = first ? first : times } END { exit !(times > first) }' "$tap_dir/out" ||
+		{ cat "$tap_dir/out"; return 1; }
 }
 
 # Threads without elements: any of their messages could be one that others have sent or got.
@@ -304,13 +338,16 @@ tap_case "... receives whose waits were overwritten are counted" overwritten_wai
 tap_case "... what lacks its other side is counted" holes_are_counted
 tap_case "... not what is joined on the way: 2" tap_says 2 'goes with neither' evspace colop --messages --reduced
 tap_case "... nor messages of which one in two calls is an event" sampled_messages_are_not_told
+tap_case "... nor what came after p2p was off for a time" messages_after_a_gap_are_not_told
 tap_case "... nor those of ranks with threads that have no elements" overflowed_is_lost
 tap_case "operations of several call sites come in order" sites_keep_the_order
 tap_case "... in several waves, too" waves_keep_the_order
 tap_case "what is counted is counted of the run that is looked at" counts_are_of_one_run
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
 tap_case "what was overwritten is said" lost_ones_are_said
+tap_case "... and what not all ranks have come to" absent_ones_are_said
 tap_case "--check is an exit code" check_tells
+tap_case "--watch shows what is known so far, again and again" watch_shows_it_again
 # What would do nothing is refused.
 for options in '--max-spread 5ms' '--watch --json' '--watch --show world#1' '--check --suggest' '--top 5 --json' '--top 5 --show world#1' \
 	'--least 1% --show world#1'; do

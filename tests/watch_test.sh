@@ -61,7 +61,7 @@ stuck() {
 # The one that is awaited sleeps, the others are in the barrier.
 stacks() {
 	[ "$(grep -c '^ *MPI_Barrier\|^ *PMPI_Barrier' "$tap_dir/stuck/1-stuck-stacks.txt")" -ge 3 ] &&
-		grep -q '^ *main at .*stuck.c:[0-9]*' "$tap_dir/stuck/1-stuck-stacks.txt" &&
+		grep -q '^ *main (stuck.c:[0-9]*)' "$tap_dir/stuck/1-stuck-stacks.txt" &&
 		grep -q 'nanosleep' "$tap_dir/stuck/1-stuck-stacks.txt" || { cat "$tap_dir/stuck/1-stuck-stacks.txt"; return 1; }
 }
 
@@ -82,6 +82,14 @@ keeps_budget() {
 		awk '/^evspace watch: [0-9.]* looks/ { exit !($3 < 8) }' "$tap_dir/cheap.err" || { cat "$tap_dir/cheap.err"; return 1; }
 }
 
+# Rank 2 comes late to all, and is said to, with where; once, and once that it is over. A busy machine may make others late, too.
+late() {
+	ranks late --operations 300 --pause 1000 --late 2:20000:1:0
+	watched late 1 --check --on late -- "${mpirun[@]}" &&
+		tap_printed "$tap_dir/late.err" -- '^evspace watch: late: rank 2 is late in MPI_[A-Z][a-z]*@world .*at late.c:[0-9]* in .* operations .*; costs [0-9.]* % of the last seconds$' &&
+		grep -m 1 '^evspace watch: late: ' "$tap_dir/late.err" | grep -q 'rank 2 is late' && says late 1 'late: \(over\|the program has ended\) after'
+}
+
 right() {
 	ranks mistakes --right
 	watched right 0 --check -- "${mpirun[@]}" && says right 0 '[a-z]' && [ ! -e "$tap_dir/right" ]
@@ -95,6 +103,7 @@ bed_until evspace status
 tap_case "what looking costs is said at the end, and a budget is kept" keeps_budget
 tap_case "who is stuck is said once, with call sites, and that it is over" stuck
 tap_case "stacks of all ranks are kept" stacks
+tap_case "who is late is said, with the call site, and that it is over" late
 tap_case "when all have been killed, whom they had waited for" killed
 tap_case "of a right program nothing is said or kept" right
 tap_case "the program's exit code" watched code 7 -- sh -c 'exit 7'

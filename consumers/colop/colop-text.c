@@ -150,7 +150,7 @@ static void show_table(const struct colop *c, FILE *out)
 
 /* ---- sentences ---- */
 
-static void say_often(const struct colop *c, const struct late_often *f, FILE *out)
+void colop_say_often(const struct colop *c, const struct late_often *f, const char *when, FILE *out)
 {
 	const struct lateness_class *of = f->member->of;
 	char text[WORDS_TEXT] = "", count[UNIT_TEXT], share[UNIT_TEXT];
@@ -163,7 +163,7 @@ static void say_often(const struct colop *c, const struct late_often *f, FILE *o
 		  unit_share(share, f->share.share), unit_count(count, f->meetings),
 		  plural(f->meetings, "s"), f->share.low * 100, f->share.high * 100);
 	add_late(text, f->late_ns, f->error_ns);
-	words_add(text, "; costs %s of the run", unit_share(share, f->cost));
+	words_add(text, "; costs %s of %s", unit_share(share, f->cost), when);
 	table_say(out, "%s", text);
 }
 
@@ -269,6 +269,25 @@ static void show_messages(const struct colop *c, FILE *out)
 	free(lines);
 }
 
+static bool has_sites(const struct colop *c)
+{
+	const struct lateness_class *const *classes;
+	size_t n = lateness_classes(c->lateness, &classes);
+
+	for (size_t i = 0; i < n; i++) {
+		if (classes[i]->site)
+			return true;
+	}
+	return n == 0;
+}
+
+void colop_say_sites(const struct colop *c, FILE *out)
+{
+	if (!has_sites(c))
+		table_say(out, "call sites are told of runs whose elements are split by them: "
+			       "evspace run --elements collective=site, or the map (element site)");
+}
+
 void colop_show(const struct colop *c, FILE *out)
 {
 	struct late_often *found = memory_new(c->top, sizeof(*found));
@@ -276,7 +295,7 @@ void colop_show(const struct colop *c, FILE *out)
 
 	show_table(c, out);
 	for (size_t i = 0; i < n; i++)
-		say_often(c, &found[i], out);
+		colop_say_often(c, &found[i], "the run", out);
 	show_once(c, out);
 	free(found);
 	if (c->messages)
@@ -431,18 +450,6 @@ static void surer_write(FILE *line, const void *arg)
 		duration(now, n->bound_ns / times), duration(was, n->was_ns / times));
 }
 
-static bool has_sites(const struct colop *c)
-{
-	const struct lateness_class *const *classes;
-	size_t n = lateness_classes(c->lateness, &classes);
-
-	for (size_t i = 0; i < n; i++) {
-		if (classes[i]->site)
-			return true;
-	}
-	return n == 0;
-}
-
 void colop_account(const struct colop *c, FILE *out)
 {
 	const struct crossing_counts *clocks = crossings_counts(c->crossings);
@@ -453,17 +460,15 @@ void colop_account(const struct colop *c, FILE *out)
 	if (colop_recorded(c, 0) < 1)
 		table_say_of(out, recorded_write, c);
 	if (!counted_is_known(c->counted))
-		table_say(out, "nobody tells which share of the calls is recorded (merged archives "
-			       "have no counts): all is said of those that are");
+		table_say(out, "nobody tells which share of the calls is recorded (the archive has "
+			       "no counts): all is said of those that are");
 	if (counts.lost)
 		table_say_of(out, lost_write, &counts);
 	if (clocks->faults)
 		table_say_of(out, clocks_write, c);
 	if (clocks->corrected)
 		table_say_of(out, surer_write, c);
-	if (!has_sites(c))
-		table_say(out, "call sites are told of runs whose elements are split by them: "
-			       "evspace run --elements collective=site, or the map (element site)");
+	colop_say_sites(c, out);
 	if (c->messages)
 		table_say_of(out, messages_write, c);
 }

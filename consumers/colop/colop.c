@@ -258,6 +258,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 			fputs("\033[H\033[2J", stdout);
 		scale(c, false);
 		colop_show(c, stdout);
+		colop_say_sites(c, stdout);
 		c->drawn_ns = now;
 	}
 	return any;
@@ -334,6 +335,8 @@ static int tell_instance(const struct colop *c)
 		instance_json(&c->instance, c->attendance);
 	else
 		instance_show(&c->instance, c->follow.client, c->attendance);
+	if (!c->follow.common.json)
+		colop_say_sites(c, stderr);
 	return c->plot ? plot_instance(c) : EXIT_FINE;
 }
 

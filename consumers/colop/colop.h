@@ -77,6 +77,14 @@ static inline uint64_t colop_unmatched(const struct colop *colop, uint32_t comm)
 struct meeting_sums *reduced_new(struct colop *colop);
 bool reduced_take(struct colop *colop, attendance_members *members);
 
+/** "rank 37 is late in MPI_Allreduce@world ...; costs 11 % of the run", which is @when.
+ * (colop-text.c) */
+void colop_say_often(const struct colop *colop, const struct late_often *often, const char *when,
+		     FILE *out);
+
+/** One line that says how call sites come to be known, if none is. (colop-text.c) */
+void colop_say_sites(const struct colop *colop, FILE *out);
+
 /** Text: the table, and a sentence for each finding. (colop-text.c) */
 void colop_show(const struct colop *colop, FILE *out);
 

@@ -1,83 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writes the stacks of the ranks on this host. */
-#include <errno.h>
+/* Writes the stacks of all ranks, as the agents of their hosts read them. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "consumers/cli/options.h"
 #include "consumers/watchdog/watch.h"
-#include "node-agent/source/stack.h"
-#include "node-agent/store/store.h"
-#include "pathmap/base/folder-base.h"
-#include "tree/data/clock.h"
+#include "tree/wire/wire.h"
 
-/* How long to look at a process. */
-#define PROCESS_NS UINT64_C(10000000000)
+/* How long agents may take, and how deep they look. */
+#define DEADLINE_MS 10000
+#define FRAMES	    64u
 
-static void thread_write(void *arg, const struct stack_thread *thread)
+static void thread_write(const Evspace__Stack *s, FILE *out)
 {
-	FILE *out = arg;
-
-	fprintf(out, "  thread %d (%s)\n", thread->tid, thread->name);
-	for (size_t i = 0; i < thread->n; i++) {
-		const struct stack_frame *f = &thread->frames[i];
-
-		fprintf(out, "    %s", f->name ? f->name : "?");
-		if (f->file)
-			fprintf(out, " at %s:%d", f->file, f->line);
-		else if (f->module)
-			fprintf(out, " in %s", f->module);
-		putc('\n', out);
-	}
-	if (thread->why[0])
-		fprintf(out, "    %s\n", thread->why);
+	fprintf(out, "  thread %u (%s)\n", s->tid, s->name);
+	for (size_t i = 0; i < s->n_frames; i++)
+		fprintf(out, "    %s\n", s->frames[i]);
+	if (s->why[0])
+		fprintf(out, "    %s\n", s->why);
 }
 
-static void process_write(pid_t pid, FILE *out)
+static void host_write(const Evspace__Status *status, FILE *out)
 {
-	const uint64_t until = clock_mono_ns() + PROCESS_NS;
-	const struct stack_limits limits = {STACK_FRAMES, until, until};
-	struct error e;
-	pid_t child;
+	if (status->why)
+		fprintf(out, "/%s/%s: none to be had: %s\n", status->cluster, status->node,
+			wire_missing(status->why));
+	for (size_t i = 0; i < status->n_processes; i++) {
+		const Evspace__Process *p = status->processes[i];
 
-	fflush(out);
-	/* by a process that ends: threads that it could not stop are free then */
-	child = fork();
-	if (child == 0) {
-		if (stack_read(pid, &limits, thread_write, out, &e) < 0)
-			fprintf(out, "  not to be had: %s\n", e.text);
-		fflush(out);
-		_exit(0);
+		if (p->misplaced)
+			continue;
+		fprintf(out, "/%s/%s/%s, process %u\n", status->cluster, status->node, p->name,
+			p->pid);
+		if (p->unread[0])
+			fprintf(out, "  none to be had: %s\n", p->unread);
+		for (size_t k = 0; k < p->n_stacks; k++)
+			thread_write(p->stacks[k], out);
 	}
-	if (child < 0)
-		fprintf(out, "  not to be had: %s\n", strerror(errno));
-	else
-		while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-			;
 }
 
 void watch_stacks(const struct watch *w, FILE *out)
 {
-	const struct store_segment *s;
-	char base[FOLDER_BASE];
-	struct store store;
+	struct evspace_options look = w->heartbeat.common.look;
+	Evspace__StatusAsk ask = EVSPACE__STATUS_ASK__INIT;
+	enum evspace_failure failure;
+	Evspace__Frame *reply;
 	struct error e;
-	size_t n = 0;
 
-	if (folder_base(base, sizeof(base), &e) < 0 || store_init(&store, base, false, &e) < 0) {
-		fprintf(out, "no processes can be seen on this host: %s\n", e.text);
+	look.deadline_ms = DEADLINE_MS;
+	ask.all = ask.process_tables = true;
+	ask.stacks = FRAMES;
+	ask.run = w->name;
+	ask.deadline_ms = DEADLINE_MS;
+	reply = options_ask_once(&look, &WIRE_FRAME(STATUS_ASK, status_ask, &ask),
+				 EVSPACE__FRAME__KIND_STATUS, &failure, &e);
+	if (!reply) {
+		fprintf(out, "none to be had: %s\n", e.text);
 		return;
 	}
-	TAILQ_FOREACH (s, &store.segments, link) {
-		if (!s->alive || strcmp(s->run, w->name) != 0)
-			continue;
-		fprintf(out, "%s, process %d\n", s->name, (int)s->pid);
-		process_write(s->pid, out);
-		n++;
-	}
-	if (n < evspace_wave(w->heartbeat.client)->processes)
-		fprintf(out, "%zu more on other hosts\n",
-			evspace_wave(w->heartbeat.client)->processes - n);
-	store_fini(&store);
+	host_write(reply->status, out);
+	for (size_t i = 0; i < reply->status->n_below; i++)
+		host_write(reply->status->below[i], out);
+	wire_header_free(reply);
 }

@@ -89,7 +89,7 @@ static bool program_begin(struct watch *w)
 	static const struct subprocess_way as_it_is = {
 		.fds = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}};
 	const struct common *common = &w->heartbeat.common;
-	char **argv = memory_new((size_t)common->n_words + 8, sizeof(char *)), **to = argv;
+	char **argv = memory_new((size_t)common->n_words + 10, sizeof(char *)), **to = argv;
 	bool begun;
 
 	*to++ = (char *)(uintptr_t)SELF;
@@ -99,6 +99,11 @@ static bool program_begin(struct watch *w)
 	if (w->pathmap) {
 		*to++ = (char *)(uintptr_t) "--pathmap";
 		*to++ = (char *)(uintptr_t)w->pathmap;
+	}
+	/* so that it can be said where a rank is late */
+	if (w->on[WATCH_LATE] && !w->pathmap && !getenv("EVSPACE_ELEMENTS")) {
+		*to++ = (char *)(uintptr_t) "--elements";
+		*to++ = (char *)(uintptr_t) "collective=site";
 	}
 	*to++ = (char *)(uintptr_t) "--";
 	memcpy(to, common->words, (size_t)common->n_words * sizeof(char *));

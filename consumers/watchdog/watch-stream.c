@@ -34,7 +34,7 @@ static const char *const channels[] = {
 
 bool watch_needs_stream(const struct watch *w)
 {
-	return w->on[WATCH_DESYNC] || w->on[WATCH_SLOWER];
+	return w->on[WATCH_DESYNC] || w->on[WATCH_LATE] || w->on[WATCH_SLOWER];
 }
 
 void watch_stream_open(struct watch *w)
@@ -55,6 +55,8 @@ void watch_stream_open(struct watch *w)
 	w->stream = evspace_open(&look, &failure, why, sizeof(why));
 	if (!w->stream)
 		fprintf(stderr, "evspace watch: events are not read: %s\n", why);
+	if (w->stream && w->on[WATCH_LATE])
+		w->late = colop_live_new(w->stream);
 	w->scores = scores_new(SCORES_MOST);
 	if (!w->stream)
 		return;
@@ -65,6 +67,7 @@ void watch_stream_open(struct watch *w)
 
 void watch_stream_close(struct watch *w)
 {
+	colop_live_free(w->late);
 	evspace_close(w->stream);
 	scores_free(w->scores);
 	free(w->order.items);
@@ -138,6 +141,8 @@ void watch_stream_take(struct watch *w)
 			if (w->on[WATCH_SLOWER])
 				score(w, ev, &state);
 		}
+		if (w->late)
+			colop_live_take(w->late, clock_mono_ns());
 	}
 	find_slow(w);
 }

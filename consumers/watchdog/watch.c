@@ -23,6 +23,8 @@ static const char watch_help[] =
 	"  desync  ranks call other collectives than the rest of their communicator\n"
 	"  stuck   threads are in one operation for too long, or all have died: who is\n"
 	"          to blame\n"
+	"  late    a rank comes late to collectives often, and the others lose 5 % of\n"
+	"          their time by it (call sites are told apart: 6 ns more for each)\n"
 	"  slower  a rank computes longer than the best one before the same collective,\n"
 	"          or in a region (evspace.h), or than it did itself: a score below 0.7\n"
 	"          that costs 5 % of its time\n";
@@ -44,6 +46,7 @@ static const char watch_more[] =
 static const char *const kinds[WATCH_KINDS] = {
 	[WATCH_DESYNC] = "desync",
 	[WATCH_STUCK] = "stuck",
+	[WATCH_LATE] = "late",
 	[WATCH_SLOWER] = "slower",
 };
 
@@ -64,8 +67,8 @@ static int on_take(void *into, const char *value, struct error *e)
 			kind++;
 		if (kind == WATCH_KINDS)
 			return errorf(e,
-				      "'%.*s' is nothing to watch for; there are desync, stuck and "
-				      "slower",
+				      "'%.*s' is nothing to watch for; there are desync, stuck, "
+				      "late and slower",
 				      (int)n, value);
 		w->on[kind] = true;
 	}
@@ -84,7 +87,7 @@ static int stuck_take(void *into, const char *value, struct error *e)
 
 static const struct option_row watch_rows[] = {
 	{"on", "KIND,...", .take = on_take,
-	 .help = "what to watch for (default: desync,stuck; slower reads all events)"},
+	 .help = "what to watch for (default: desync,stuck; late and slower read all events)"},
 	{"check", .at = offsetof(struct watch, check),
 	 .help = "exit code 1 if something was seen, even if the program ends well"},
 	{"save", "DIR", OPTION_TEXT, .at = offsetof(struct watch, save),
@@ -92,8 +95,7 @@ static const struct option_row watch_rows[] = {
 	{"last", "TIME", OPTION_TIME, .at = offsetof(struct watch, last_ns),
 	 .help = "keep the events of so long before (default 10s)"},
 	{"stacks", .at = offsetof(struct watch, stacks),
-	 .help = "keep the stacks of the ranks on this host, too: each process is stopped for a "
-		 "moment"},
+	 .help = "keep the stacks of all ranks, too: their agents stop each thread for a moment"},
 	{"stuck-after", "TIME", .take = stuck_take,
 	 .help = "how long in one operation is stuck (default 10s)"},
 	{"run", "NAME", OPTION_TEXT, .at = offsetof(struct watch, run),
@@ -124,6 +126,8 @@ static bool kind_is_seen(const struct watch *w, enum watch_kind kind)
 		return h->n_found > 0;
 	case WATCH_STUCK:
 		return h->stuck > 0;
+	case WATCH_LATE:
+		return w->late && colop_live_late(w->late) > 0;
 	default:
 		return w->n_slow > 0;
 	}
@@ -163,6 +167,8 @@ static void begins(struct watch *w, enum watch_kind kind)
 		heartbeat_say_disagreements(&w->heartbeat, out);
 	else if (kind == WATCH_STUCK)
 		heartbeat_say_stuck(&w->heartbeat, out);
+	else if (kind == WATCH_LATE)
+		colop_live_say(w->late, out);
 	else
 		watch_say_slow(w, out);
 	if (fclose(out))

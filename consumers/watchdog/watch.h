@@ -6,13 +6,14 @@
 
 #include <sys/types.h>
 
+#include "consumers/colop/colop-live.h"
 #include "consumers/watchdog/alarm.h"
 #include "consumers/watch/events-order.h"
 #include "consumers/watch/heartbeat.h"
 #include "consumers/watchdog/score.h"
 
 /** What may be watched for. */
-enum watch_kind { WATCH_DESYNC, WATCH_STUCK, WATCH_SLOWER, WATCH_KINDS };
+enum watch_kind { WATCH_DESYNC, WATCH_STUCK, WATCH_LATE, WATCH_SLOWER, WATCH_KINDS };
 
 /** Most ranks that are said to be slower at a time. */
 #define WATCH_SLOW 3
@@ -21,7 +22,7 @@ struct watch {
 	struct heartbeat heartbeat; /* the looks; its common options; its words: the command */
 	struct toll *toll;	    /* what they cost */
 	bool on[WATCH_KINDS];
-	bool stacks;		       /* keep those of the ranks of this host, too */
+	bool stacks;		       /* keep those of all ranks, too */
 	bool check;		       /* exit code 1 if something was seen */
 	const char *pathmap, *run;     /* for evspace run */
 	char *name;		       /* of the run */
@@ -31,6 +32,7 @@ struct watch {
 	struct evspace_client *stream; /* of events; NULL: not needed */
 	bool drained;		       /* it has ended, and all of it was read */
 	struct events_order order;
+	struct colop_live *late; /* who is late; NULL: nobody asks */
 	struct scores *scores;
 	struct score_slow slow[WATCH_SLOW]; /* who is slow now */
 	size_t n_slow;
@@ -63,8 +65,8 @@ void watch_stream_take(struct watch *watch);
 /** Write on @out who is slower than others, or than before. */
 void watch_say_slow(const struct watch *watch, FILE *out);
 
-/** Write the stacks of the living ranks on this host, and how many others there are. Each is
- * stopped for a moment. (watch-stacks.c) */
+/** Write the stacks of the living ranks, as agents read them: each thread is stopped for a moment.
+ * (watch-stacks.c) */
 void watch_stacks(const struct watch *watch, FILE *out);
 
 /** Keep what is known now: @text, which was found, all threads, and the last events of all, in

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who is late in collective operations at present, by a stream of events that somebody else reads.
+ */
+#ifndef EVSPACE_COLOP_LIVE_H
+#define EVSPACE_COLOP_LIVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct colop_live;
+struct evspace_client;
+
+/** Nobody yet; @client streams events of collectives, and is borrowed. */
+struct colop_live *colop_live_new(struct evspace_client *client);
+
+/** NULL is fine. */
+void colop_live_free(struct colop_live *live);
+
+/** Take all events of the client's wave, at @now_ns (CLOCK_MONOTONIC), however many somebody has
+ * taken of them before. */
+void colop_live_take(struct colop_live *live, uint64_t now_ns);
+
+/** How many ranks are late often now, so that others lose 5 % of their time by each. */
+size_t colop_live_late(const struct colop_live *live);
+
+/** A sentence for each of them on @out. */
+void colop_live_say(const struct colop_live *live, FILE *out);
+
+#endif
