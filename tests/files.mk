@@ -15,7 +15,7 @@ check_PROGRAMS += tests/cluster/wire
 tests_cluster_wire_LDADD =
 # Not what make would make of bed.sh by a rule of its own.
 tests/cluster/bed: ;
-EXTRA_DIST += tests/stages/bad.c tests/meetings.awk
+EXTRA_DIST += tests/stages/bad.c tests/meetings.awk tests/lateness.py
 EXTRA_DIST += tests/abi.awk tests/sampler.awk tests/recorded/abi tests/calls.awk tests/circles.awk tests/code.awk tests/rules.awk tests/rooms tests/figures.sh
 EXTRA_DIST += tests/apart.sh tests/exempt.tab tests/cppcheck.cfg tests/copy.sh tests/counts.sh tests/driver.sh tests/durations \
 	tests/limit.sh tests/machine.sh tests/tap.sh $(script_tests) $(idle_tests) $(lone_tests) $(dear_tests)

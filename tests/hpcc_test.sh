@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Tests a real program, Debian's hpcc, watched and unmodified: its own checks pass, its results are
-# those that it has without collectors, no tuple is unaccounted for.
+# those that it has without collectors, no tuple is unaccounted for; what evspace colop says of it, live and of an archive, is what
+# all of its events give.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
@@ -41,12 +42,41 @@ watch() {
 	hpcc_start "$run" evspace run --run "$run" "$@" --
 	bed_until begun "$run"
 	consumers_start "$run" "$rate"
+	bed_start "$run-colop" evspace colop --wait --connect "$bed_entry" --run "$run" --backlog --until-end --json
 	bed_until test -s "$bed_dir/$run-p2p.out"
 	bed_gone "$(bed_pid "$run")" || : >"$tap_dir/$run.during"
 	bed_wait "$run"
-	for class in $classes; do
+	for class in $classes colop; do
 		bed_wait "$run-$class"
 	done
+}
+
+# All of the run, in an archive, and what colop says of that.
+kept() {
+	evspace archive --connect "$bed_entry" --run "$1" "$tap_dir/kept-$1" 2>"$tap_dir/err" &&
+		evspace archive check "$tap_dir/kept-$1" && evspace colop --from "$tap_dir/kept-$1" --json >"$tap_dir/$1.kept" 2>"$tap_dir/err" ||
+		{ cat "$tap_dir/err"; return 1; }
+}
+
+# late_ones_are_right RUN FILE...: what these say, by the test's own count of all events, of an archive if there is one.
+late_ones_are_right() {
+	local events=$bed_dir/$1-collective.out
+
+	if [ -e "$tap_dir/kept-$1" ]; then
+		events=$tap_dir/$1.events
+		evspace events --from "$tap_dir/kept-$1" --select '/**/collective' --json >"$events" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	fi
+	bed_ended "$1-colop" 0 && python3 "$top_srcdir/tests/lateness.py" "$bed_dir/$1-colop.out" $(ls "$tap_dir/$1.kept" 2>/dev/null) \
+		<"$events" >"$tap_dir/late-$1" || { cat "$tap_dir/late-$1" "$bed_dir/$1-colop.err"; return 1; }
+}
+
+# kinds RUN: on the world, which operations, how many of them.
+kinds() {
+	sed -n 's/.*"type":"class".*"pattern":"\([^"]*\)","operations":\([0-9]*\),.*"op":"\([^"]*\)".*/\3 \2 \1/p' "$bed_dir/$1-colop.out" | sort
+}
+
+repeated() {
+	diff <(kinds small) <(kinds large)
 }
 
 checks_pass() {
@@ -126,7 +156,7 @@ hpcc_start plain env
 bed_wait plain
 tap_case "without collectors: hpcc's own checks pass" checks_pass plain
 
-watch small 1 --capacity 20
+watch small 1 --capacity p2p=20,wait=20,completion=20,comm=20,env=20,collective=40000
 tap_case "small elements: hpcc's own checks pass" checks_pass small
 tap_case "its results are the same" results_agree small
 tap_case "six consumers come to the end" consumers_are_fine small
@@ -143,4 +173,14 @@ tap_case "tuples came while it ran" test -e "$tap_dir/large.during"
 tap_case "no tuple was overwritten" none_lost large
 tap_case "delivered = written in each class" accounted large
 sed 's/^/# /' "$tap_dir/account-large"
+if command -v python3 >/dev/null; then
+	tap_case "an archive has all of it" kept large
+	tap_case "who is late, live and of the archive, is who is late by all events" late_ones_are_right large
+	sed 's/^/# /' "$tap_dir/late-large"
+	tap_case "... and once more, in the other run" late_ones_are_right small
+	sed 's/^/# /' "$tap_dir/late-small"
+	tap_case "what is found is found in both runs" repeated
+else
+	tap_skip "who is late is who is late by all events" "python3 is missing"
+fi
 tap_done
