@@ -141,6 +141,13 @@ static int say_allreduce(const char *line, bool json)
 	double best_us = number_in(line, "best_mpi_us"), default_us = number_in(line, "default_us");
 	char placement[WORD], best[WORD];
 
+	if (is_case(line, "lead")) {
+		printf(json ? "{\"case\":\"lead\",\"without_us\":%.1f,\"with_us\":%.1f}\n"
+			    : "allreduce: after the last rank, which is late, it takes %.1f us; if "
+			      "that rank leads, %.1f us\n",
+		       number_in(line, "without_us"), number_in(line, "with_us"));
+		return 1;
+	}
 	if (!is_case(line, "allreduce"))
 		return 0;
 	printf(json ? "{\"case\":\"allreduce\",\"placement\":\"%s\",\"best\":\"%s\",\"bytes\":%.0f,"

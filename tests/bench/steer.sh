@@ -7,7 +7,8 @@ Makes two clusters of hosts as network namespaces on this machine, as root: 4 an
 (5) apart in each direction. MPI_Allreduce of several sizes is timed (calls behind each other, the median of five rows of N) along the
 tree that `steer` makes, by what Open MPI chooses itself, and by each algorithm that it lets one choose. Ranks are
 placed cluster by cluster, and in turn. No allreduce is faster than
-the line, and ranks that poll take turns on few cores.'
+the line, and ranks that poll take turns on few cores. Then what `lead` gives: the last rank comes four lines late to each, and the time
+from then on is told, without and with it.'
 calls= latency=5 sizes=(8 1024 65536)
 . "${0%/*}/bench.sh"
 bench_options "quick calls latency" "$@"
@@ -74,6 +75,23 @@ placement() {
 	done
 }
 
+# Of 8 bytes, cluster by cluster: from when the last rank has come.
+leading() {
+	local hosts=a0,a1,a2,a3,b0,b1,b2 without with
+
+	placed 'a[0-3] b[0-2]'
+	timed ours "$hosts" -x "LATE=6:$((4000 * latency))"
+	without=$(took ours 8)
+	sed -i 's/^steer allreduce;/steer allreduce { lead rank[6]; }/' "$cluster_dir/maps/mapping.map"
+	timed ours "$hosts" -x "LATE=6:$((4000 * latency))"
+	with=$(took ours 8)
+	if [ "$json" ]; then
+		printf '{"schema":1,"bench":"steer","case":"lead","bytes":8,"without_us":%s,"with_us":%s}\n' "$without" "$with"
+	else
+		printf 'the last rank has come late: %s us more; if it leads %s us\n' "$without" "$with"
+	fi
+}
+
 # report PLACEMENT BYTES OURS BEST BY DEFAULT
 report() {
 	if [ "$json" ]; then
@@ -90,3 +108,5 @@ printf '#!/bin/bash\nhost=$1\nshift\nexec ssh -F %s/ssh/config "$host" "$@"\n' "
 chmod +x "$cluster_dir/rsh"
 placement clusters 'a[0-3] b[0-2]' a0,a1,a2,a3,b0,b1,b2
 placement in-turn 'a0 b0 a1 b1 a2 b2 a3' a0,b0,a1,b1,a2,b2,a3
+sizes=(8)
+leading
