@@ -187,7 +187,7 @@ static void tcp_pair(int fds[2])
 static void when_it_was_received(void)
 {
 	const struct timespec pause = {0, 20000000};
-	struct stamp stamp = {0};
+	struct kernel_stamp stamp = {0};
 	uint64_t sent, taken, ns;
 	int fds[2], told = 0;
 	char c = 'x';

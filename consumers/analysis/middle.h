@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The middle: about the median of values that stream by, in little memory: P-square (Jain and
- * Chlamtac, The P2 algorithm for dynamic calculation of quantiles, 1985) on their logarithms, as few
- * that are a hundred times as large as the others would move it else. Pure. */
+ * Chlamtac, The P2 algorithm for dynamic calculation of quantiles, 1985) on their logarithms, as
+ * few that are a hundred times as large as the others would move it else. Pure. */
 #ifndef EVSPACE_MIDDLE_H
 #define EVSPACE_MIDDLE_H
 

@@ -22,7 +22,7 @@ void stamp_ask(int fd)
 
 /* A stamp is that of the last byte. What two sends have pushed is never joined under the first
  * one's. */
-ssize_t stamp_receive(struct stamp *stamp, int fd, void *data, size_t room)
+ssize_t stamp_receive(struct kernel_stamp *stamp, int fd, void *data, size_t room)
 {
 	union {
 		struct cmsghdr align;
@@ -47,7 +47,7 @@ ssize_t stamp_receive(struct stamp *stamp, int fd, void *data, size_t room)
 	return n;
 }
 
-uint64_t stamp_mono_ns(struct stamp *stamp, uint64_t taken_ns)
+uint64_t stamp_mono_ns(struct kernel_stamp *stamp, uint64_t taken_ns)
 {
 	const uint64_t before = clock_mono_ns();
 	const int64_t real_ns = clock_real_ns();

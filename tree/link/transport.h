@@ -27,9 +27,9 @@ struct transport {
 	struct bytes plain; /* to send, as the caller wrote it */
 	struct bytes out;   /* TLS: to send, encrypted */
 	uint64_t sent, received;
-	struct stamp stamp; /* of what was received last */
-	bool leaves;	    /* what waits has something of which it is to be known … */
-	uint64_t left_ns;   /* … when it was given to the socket (CLOCK_MONOTONIC) */
+	struct kernel_stamp stamp; /* of what was received last */
+	bool leaves;		   /* what waits has something of which it is to be known … */
+	uint64_t left_ns;	   /* … when it was given to the socket (CLOCK_MONOTONIC) */
 };
 
 /** Take over @fd and @ssl (NULL: plain). */
