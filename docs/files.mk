@@ -84,6 +84,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0067-groups-of-pvm-by-what-tasks-count.md \
 	docs/decisions/0065-costs-of-samples-are-scaled.md \
 	docs/decisions/0068-operations-speak-for-themselves-of-clocks.md \
+	docs/decisions/0069-the-kernel-says-when.md \
 	docs/decisions/0074-functions-by-a-page.md \
 	docs/decisions/0075-fortran-by-lines.md \
 	docs/decisions/0078-who-holds-most-gives-way.md \
