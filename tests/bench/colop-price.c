@@ -14,6 +14,9 @@
 
 #define RANKS "4"
 
+/* Of one view, in seconds. */
+#define LOOK_S 3.0
+
 struct price {
 	char dir[96];
 	const struct bench_options *o;
@@ -82,6 +85,64 @@ static int pairs_run(struct price *p, double *slowdown, struct error *e)
 	return 0;
 }
 
+/* How often a second the newest tuples of @select are looked at, as often as that goes. */
+static int look(const struct price *p, const char *run, const char *select, double *hz,
+		struct error *e)
+{
+	char evspace[4096], command[5000], said[128], line[256];
+	const char *argv[] = {"/bin/sh", "-c", command, NULL};
+	FILE *file;
+
+	bench_built("evspace", evspace, sizeof(evspace));
+	snprintf(command, sizeof(command),
+		 "exec '%s' view --run %s --wait --rate max --duration %gs --json "
+		 "--define 'select %s; read latest' 2>&1 >/dev/null",
+		 evspace, run, LOOK_S, select);
+	snprintf(said, sizeof(said), "%s/look", p->dir);
+	if (bench_run((char *const *)(uintptr_t)argv, said, e) < 0)
+		return -1;
+	*hz = 0;
+	file = fopen(said, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (strstr(line, " waves, "))
+			*hz = strtod(line, NULL) / LOOK_S;
+	if (file)
+		fclose(file);
+	return *hz > 0 ? 0 : errorf(e, "no wave of %s came", select);
+}
+
+/* The paper's views: of an element, of a thread, and of all. */
+static int rates_look(const struct price *p, struct error *e)
+{
+	static const char *const selects[] = {"/*/*/rank0/t0/collective", "/*/*/rank0/t0/**",
+					      "/**"};
+	char evspace[4096], program[4096], log[128];
+	const char *argv[] = {evspace,	 "run",	   "--run",	"rates", "--no-summary",
+			      "--",	 "mpirun", "-np",	RANKS,	 program,
+			      "--check", "2",	   "--seconds", "60",	 NULL};
+	double hz[3] = {0};
+	pid_t pid;
+	int result = 0;
+
+	bench_built("evspace", evspace, sizeof(evspace));
+	bench_built("tests/apps/windtunnel", program, sizeof(program));
+	snprintf(log, sizeof(log), "%s/program", p->dir);
+	pid = bench_start((char *const *)(uintptr_t)argv, log, e);
+	for (unsigned i = 0; pid > 0 && result == 0 && i < 3; i++)
+		result = look(p, "rates", selects[i], &hz[i], e);
+	if (pid > 0)
+		bench_end(pid, SIGTERM);
+	if (pid < 0 || result < 0)
+		return -1;
+	printf(p->o->json
+		       ? "{\"case\":\"observe\",\"element_hz\":%.0f,\"thread_hz\":%.0f,"
+			 "\"node_hz\":%.0f}\n"
+		       : "observed %.0f times a second: an element, %.0f a thread, %.0f all (the "
+			 "paper: 2,500, 1,500, 200)\n",
+	       hz[0], hz[1], hz[2]);
+	return 0;
+}
+
 int colop_price(const struct bench_options *o, struct error *e)
 {
 	struct price p = {"/dev/shm/colop-price.XXXXXX", o, 0};
@@ -101,7 +162,7 @@ int colop_price(const struct bench_options *o, struct error *e)
 	snprintf(log, sizeof(log), "%s/agent", p.dir);
 	pid = bench_start((char *const *)(uintptr_t)agent, log, e);
 	if (pid > 0)
-		result = pairs_run(&p, slowdown, e);
+		result = pairs_run(&p, slowdown, e) < 0 ? -1 : rates_look(&p, e);
 	if (pid > 0)
 		bench_end(pid, SIGTERM);
 	if (result == 0) {

@@ -14,7 +14,8 @@ static const char about[] =
 	"               step: the share of events whose time is within its bound, and the\n"
 	"               median bound with one connection between two clocks, and with two\n"
 	"  price        how much longer the small wind tunnel takes with live analysis, by\n"
-	"               pairs of runs with it and without anything\n"
+	"               pairs of runs with it and without anything; and how often views of an\n"
+	"               element, a thread, and all can be looked at meanwhile\n"
 	"  allreduce    over two clusters 5 ms apart: along the pathmap's tree, by the best\n"
 	"               algorithm of Open MPI, and by the one that it chooses (as root)\n"
 	"  element      what a write to an element of a program takes\n";
