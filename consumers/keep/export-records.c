@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "consumers/keep/export.h"
+#include "consumers/keep/pairing.h"
 #include "consumers/keep/spill.h"
 #include "pathmap/base/memory.h"
 
@@ -81,66 +82,52 @@ static int by_time(const void *a, const void *b)
 
 /* ---- messages ---- */
 
-struct channel_key {
-	int32_t from, to;
-	uint32_t tag, comm;
-};
-
 /* That has messages on their way. Their numbers begin behind all that was numbered before it. */
 struct message_channel {
-	struct channel_key key;
+	struct pairing_channel key;
 	uint64_t begin, sent, received;
 	UT_hash_handle hh;
 };
-
-/* What is known of messages. */
-struct pairing {
-	/* Some are missing. What is received when none is on its way belongs to none of those that
-	 * come; else clocks may have it so. Where more are sent than are received, some that were
-	 * received are missing, nobody knows which: all since there was none on its way are alone.
-	 */
-	bool strict;
-	struct message_channel *left; /* those that have messages without another side in the end */
-};
-
-static struct channel_key key_of(const struct export_record *r)
-{
-	bool received = r->kind == EXPORT_RECEIVED;
-
-	return (struct channel_key){.from = received ? r->peer : r->rank,
-				    .to = received ? r->rank : r->peer,
-				    .tag = r->seq_or_tag,
-				    .comm = r->comm};
-}
 
 static bool is_message(const struct export_record *r)
 {
 	return r->kind == EXPORT_SENT || r->kind == EXPORT_RECEIVED;
 }
 
-/* The message comes next in its channel. */
-static void number(struct message_channel **channels, const struct pairing *p, uint64_t begin,
-		   struct export_record *r)
+static struct pairing_side side_of(const struct export_record *r)
 {
-	const struct channel_key key = key_of(r);
 	bool received = r->kind == EXPORT_RECEIVED;
-	struct message_channel *c, *all;
+
+	return (struct pairing_side){.channel = {.from = received ? r->peer : r->rank,
+						 .to = received ? r->rank : r->peer,
+						 .tag = r->seq_or_tag,
+						 .comm = r->comm},
+				     .ns = r->ns,
+				     .thread = r->place,
+				     .received = received};
+}
+
+/* The message comes next in its channel, of which nothing is missing; those in @left have one side
+ * alone in the end. */
+static void number(struct message_channel **channels, const struct message_channel *left,
+		   uint64_t begin, struct export_record *r)
+{
+	const struct pairing_side side = side_of(r);
+	const struct message_channel *all;
+	struct message_channel *c;
 	uint64_t nth;
 
-	r->nth = EXPORT_ALONE;
-	HASH_FIND(hh, *channels, &key, sizeof(key), c);
-	if (p->strict && received && (!c || c->received == c->sent))
-		return;
+	HASH_FIND(hh, *channels, &side.channel, sizeof(side.channel), c);
 	if (!c) {
 		c = memory_new(1, sizeof(*c));
-		c->key = key;
+		c->key = side.channel;
 		c->begin = begin;
 		HASH_ADD(hh, *channels, key, sizeof(c->key), c);
 	}
-	HASH_FIND(hh, p->left, &key, sizeof(key), all);
-	nth = received ? c->received++ : c->sent++;
-	if (!all || all->begin != c->begin ||
-	    (!p->strict && nth < (all->sent < all->received ? all->sent : all->received)))
+	HASH_FIND(hh, left, &side.channel, sizeof(side.channel), all);
+	nth = side.received ? c->received++ : c->sent++;
+	r->nth = EXPORT_ALONE;
+	if (!all || all->begin != c->begin)
 		r->nth = c->begin + nth;
 	if (c->sent != c->received)
 		return;
@@ -159,42 +146,67 @@ static void channels_free(struct message_channel *channels)
 	}
 }
 
-/* Which channels have messages of which one side never comes: it was lost, or is not selected. */
-static int channels_leave(struct trace_run *t, struct spill *s, struct pairing *p, struct error *e)
+/* Which channels have messages of which one side never comes; or all, by their places, if something
+ * is missing. */
+static int messages_count(struct trace_run *t, struct spill *s, struct message_channel **left,
+			  struct error *e)
 {
-	const struct pairing before = {.strict = p->strict};
 	struct export_record record;
-	struct message_channel *c;
 	uint64_t n = 0;
 	int rc;
 
 	while ((rc = spill_next(s, &record, e)) > 0) {
-		if (is_message(&record))
-			number(&p->left, &before, n, &record);
+		const struct pairing_side side = side_of(&record);
+
+		if (is_message(&record) && t->holes)
+			pairing_count(t->pairing, &side);
+		else if (is_message(&record))
+			number(left, NULL, n, &record);
 		if (trace_step(t, "messages paired", ++n, spill_count(s), e) < 0)
 			return -1;
 	}
 	spill_again(s);
-	for (c = p->left; c && rc == 0 && !p->strict; c = c->hh.next)
-		rc = c->received > c->sent && c->sent > 0;
 	return rc;
 }
 
-/* Find out what is to be known. */
-static int messages_pair(struct trace_run *t, struct spill *s, struct pairing *p, struct error *e)
+/* Are there messages of which one side is missing, without a hole? They were not recorded, or are
+ * on their way. */
+static bool are_incomplete(const struct message_channel *left)
 {
-	int rc;
-
-	p->strict = t->lost > 0 || t->late;
-	rc = channels_leave(t, s, p, e);
-	if (rc <= 0)
-		return rc;
-	channels_free(p->left);
-	*p = (struct pairing){.strict = true};
-	return channels_leave(t, s, p, e);
+	for (; left; left = left->hh.next) {
+		if (left->received > 0 && left->sent > 0)
+			return true;
+	}
+	return false;
 }
 
-static int records_tell(struct trace_run *t, struct spill *s, const struct pairing *p,
+static int messages_pair(struct trace_run *t, struct spill *s, struct message_channel **left,
+			 struct error *e)
+{
+	if (messages_count(t, s, left, e) < 0)
+		return -1;
+	if (t->holes || !are_incomplete(*left))
+		return 0;
+	t->holes = true;
+	return messages_count(t, s, left, e);
+}
+
+static void message_tell(struct trace_run *t, struct message_channel **channels,
+			 const struct message_channel *left, uint64_t n, struct export_record *r)
+{
+	const struct pairing_side side = side_of(r);
+
+	if (t->holes)
+		r->nth = pairing_number(t->pairing, &side);
+	else
+		number(channels, left, n, r);
+	t->alone += r->nth == PAIRING_ALONE;
+	t->unknown += r->nth == PAIRING_UNKNOWN;
+	if (r->nth == PAIRING_UNKNOWN)
+		r->nth = EXPORT_ALONE;
+}
+
+static int records_tell(struct trace_run *t, struct spill *s, const struct message_channel *left,
 			export_take *take, void *arg, struct error *e)
 {
 	struct message_channel *channels = NULL;
@@ -204,8 +216,7 @@ static int records_tell(struct trace_run *t, struct spill *s, const struct pairi
 
 	while ((rc = spill_next(s, &record, e)) > 0) {
 		if (is_message(&record))
-			number(&channels, p, n, &record);
-		t->alone += is_message(&record) && record.nth == EXPORT_ALONE;
+			message_tell(t, &channels, left, n, &record);
 		take(arg, &record);
 		rc = trace_step(t, "records written", ++n, spill_count(s), e);
 		if (rc < 0)
@@ -221,14 +232,14 @@ int export_records(struct trace_run *t, const char *out, export_take *take, void
 	struct gathering g = {
 		.to = spill_new(sizeof(struct export_record), by_time, SORT_MEMORY, out)};
 	const struct trace_visitor visitor = {on_begin, on_end, on_enter, on_leave, on_message, &g};
-	struct pairing pairing = {.strict = false};
+	struct message_channel *left = NULL;
 	int rc = trace_walk(t, &visitor, e);
 
 	if (rc == 0)
-		rc = messages_pair(t, g.to, &pairing, e);
+		rc = messages_pair(t, g.to, &left, e);
 	if (rc == 0)
-		rc = records_tell(t, g.to, &pairing, take, arg, e);
-	channels_free(pairing.left);
+		rc = records_tell(t, g.to, left, take, arg, e);
+	channels_free(left);
 	spill_free(g.to);
 	return rc;
 }

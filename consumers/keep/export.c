@@ -130,7 +130,7 @@ static int otf2_write(struct export *x, struct error *e)
 						      "OTF2 (libopen-trace-format2-dev)", e);
 	if (!function)
 		return -1;
-	why = function(&x->trace, x->out, op_name, trace_walk);
+	why = function(&x->trace, x->out, op_name, trace_walk_paired);
 	return why ? errorf(e, "%s: %s", x->out, why) : 0;
 }
 
@@ -163,6 +163,11 @@ static void account_write(FILE *line, const void *arg)
 	if (x->trace.alone)
 		fprintf(line, ", %s messages of which one side is not there",
 			unit_count(n, x->trace.alone));
+	if (x->trace.unknown)
+		fprintf(line,
+			", %s sent or received of which nobody knows what belongs to them, as some "
+			"are missing",
+			unit_count(n, x->trace.unknown));
 	if (x->typed)
 		fprintf(line,
 			"; %s tuple%s of programs' own elements left out, which jsonl alone has",

@@ -28,7 +28,7 @@ struct export_record {
 	int64_t ns;
 	uint64_t nth; /* of a message: what no other one between its two on its communicator, with
 		       * its tag, has; the same on both sides, as messages do not overtake;
-		       * EXPORT_ALONE: the other side is not there */
+		       * EXPORT_ALONE: the other side is not there, or not known */
 	uint64_t bytes;
 	uint32_t comm, seq_or_tag;
 	int32_t peer, rank;
@@ -41,8 +41,9 @@ struct export_record {
 
 typedef void export_take(void *arg, const struct export_record *r);
 
-/** Give all of them to @take, in order of time, and count messages that are alone; what has no room
- * in memory is sorted beside the file @out. Returns 0, or -1 with @e. */
+/** Give all of them to @take, in order of time, and count messages that are alone, or of which one
+ * side is not known; what has no room in memory is sorted beside the file @out. Returns 0, or -1
+ * with @e. */
 int export_records(struct trace_run *t, const char *out, export_take *take, void *arg,
 		   struct error *e);
 

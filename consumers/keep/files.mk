@@ -3,7 +3,7 @@
 
 evspace_SOURCES += \
 	%D%/archive-command.c %D%/archive-cut.c %D%/archive-cut.h %D%/archive-merge.c %D%/archive-merge.h %D%/merged.c %D%/merged.h %D%/merging.c %D%/merging.h %D%/archive-show.c %D%/archive-show.h %D%/export-ctf.c %D%/export-paje.c %D%/export-perfetto.c \
-	%D%/export-records.c %D%/export.c %D%/export.h %D%/spill.c %D%/spill.h %D%/progress.c %D%/progress.h %D%/trace-walk.c %D%/trace.c %D%/trace.h %D%/counts-merge.c %D%/counts-merge.h %D%/contents.c %D%/contents.h
+	%D%/export-records.c %D%/export.c %D%/export.h %D%/spill.c %D%/spill.h %D%/progress.c %D%/progress.h %D%/trace-walk.c %D%/trace.c %D%/trace.h %D%/counts-merge.c %D%/counts-merge.h %D%/contents.c %D%/contents.h %D%/pairing.c %D%/pairing.h %D%/trace-paired.c
 
 # What writes OTF2, loaded by `evspace export` alone.
 if OTF2

@@ -103,6 +103,7 @@ int trace_walk(struct trace_run *t, const struct trace_visitor *visitor, struct 
 	struct trace_event ev;
 	int rc;
 
+	spill_again(t->moments);
 	w.open = memory_new(DEPTH, sizeof(*w.open));
 	while ((rc = spill_next(t->moments, &ev, e)) > 0 && (rc = step(&w, &ev, e)) == 0)
 		;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "consumers/client/client-replay.h"
+#include "consumers/keep/pairing.h"
 #include "consumers/keep/spill.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names-comm.h"
@@ -14,17 +15,17 @@
 /* ---- threads ---- */
 
 /* The name without its last part, the channel. */
-static struct trace_thread *thread_of(struct trace_run *t, const struct evspace_event *ev)
+static struct trace_thread *thread_of(struct trace_run *t, const char *element, int32_t rank)
 {
-	const char *end = strrchr(ev->name, '/');
-	size_t n = end && end > ev->name ? (size_t)(end - ev->name) : strlen(ev->name);
+	const char *end = strrchr(element, '/');
+	size_t n = end && end > element ? (size_t)(end - element) : strlen(element);
 	struct trace_thread *thread;
 
-	HASH_FIND(hh, t->threads, ev->name, n, thread);
+	HASH_FIND(hh, t->threads, element, n, thread);
 	if (!thread) {
 		thread = memory_new(1, sizeof(*thread));
-		thread->name = memory_copy_bytes(ev->name, n);
-		thread->rank = ev->rank;
+		thread->name = memory_copy_bytes(element, n);
+		thread->rank = rank;
 		thread->number = (uint32_t)t->n_threads;
 		HASH_ADD_KEYPTR(hh, t->threads, thread->name, n, thread);
 		t->by_number = memory_room(t->by_number, t->n_threads, sizeof(thread));
@@ -33,22 +34,63 @@ static struct trace_thread *thread_of(struct trace_run *t, const struct evspace_
 	return thread;
 }
 
-static const struct trace_element *element_of(struct trace_run *t, const struct evspace_event *ev)
+static struct trace_element *element_of(struct trace_run *t, const char *name, int32_t rank)
 {
 	struct trace_element *element = t->last;
 
-	if (element && strcmp(element->name, ev->name) == 0)
+	if (element && strcmp(element->name, name) == 0)
 		return element;
-	HASH_FIND_STR(t->elements, ev->name, element);
+	HASH_FIND_STR(t->elements, name, element);
 	if (!element) {
 		element = memory_new(1, sizeof(*element));
-		element->name = memory_copy(ev->name);
-		element->thread = thread_of(t, ev);
+		element->name = memory_copy(name);
+		element->thread = thread_of(t, name, rank);
+		element->end_ns = INT64_MIN;
 		HASH_ADD_KEYPTR(hh, t->elements, element->name, strlen(element->name), element);
-		t->late |= ev->number > 0 && ev->number != UINT64_MAX;
 	}
 	t->last = element;
 	return element;
+}
+
+/* ---- what is missing ---- */
+
+static void hole_add(struct trace_run *t, const struct trace_element *element, int64_t to_ns)
+{
+	t->holes = true;
+	pairing_hole(t->pairing, element->thread->rank, element->end_ns, to_ns);
+}
+
+/* What was lost before a call was over when that began. */
+static void number_take(struct trace_run *t, struct trace_element *element,
+			const struct evspace_event *ev, const struct trace_event *to)
+{
+	if (ev->number == UINT64_MAX)
+		return;
+	if (ev->number != element->next)
+		hole_add(t, element, ev->flags & EVSPACE_COMPLETION ? to->end_ns : to->start_ns);
+	element->next = ev->number + 1;
+	element->end_ns = to->end_ns;
+}
+
+static void losses_take(struct trace_run *t, struct evspace_client *client)
+{
+	struct evspace_loss loss;
+
+	evspace_rewind(client);
+	while (evspace_loss(client, &loss)) {
+		t->lost += loss.lost;
+		element_of(t, loss.name, loss.rank)->lost_till = loss.first + loss.lost;
+	}
+}
+
+/* Those behind which nothing has come. */
+static void losses_end(struct trace_run *t)
+{
+	t->holes |= t->lost > 0;
+	for (struct trace_element *e = t->elements; e; e = e->hh.next) {
+		if (e->lost_till > e->next)
+			hole_add(t, e, INT64_MAX);
+	}
 }
 
 /* ---- communicators ---- */
@@ -122,19 +164,21 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 {
 	const struct tuple tuple = {.peer = ev->peer, .op = ev->op_number, .flags = ev->flags};
 	struct evspace_collective collective;
+	struct trace_element *element;
 	struct trace_event to;
 
 	if (!ev->end_ns || ev->flags & EVSPACE_RUNNING) {
 		t->under_way++;
 		return 0;
 	}
+	element = element_of(t, ev->name, ev->rank);
 	to = (struct trace_event){
 		.start_ns = ev->start_ns,
 		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,
 		.bytes = ev->bytes,
 		.comm = ev->comm,
 		.seq_or_tag = ev->seq_or_tag,
-		.thread = element_of(t, ev)->thread->number,
+		.thread = element->thread->number,
 		.peer = ev->peer,
 		.root = -1,
 		.op = ev->op_number,
@@ -143,6 +187,9 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 	if (evspace_collective(client, ev, &collective))
 		to.root = op_is_pvm(ev->op_number) ? -1 : collective.root;
 	comm_note(t, client, ev->comm);
+	number_take(t, element, ev, &to);
+	if (to.op == t->finalize)
+		pairing_end(t->pairing, ev->rank);
 	t->events++;
 	t->ops[to.op] = true;
 	if (!t->from_ns || to.start_ns < t->from_ns)
@@ -155,15 +202,12 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 int trace_take(struct trace_run *t, struct evspace_client *client, struct error *e)
 {
 	struct evspace_event ev;
-	struct evspace_loss loss;
 
 	while (evspace_event(client, &ev)) {
 		if (take_event(t, client, &ev, e) < 0)
 			return -1;
 	}
-	evspace_rewind(client);
-	while (evspace_loss(client, &loss))
-		t->lost += loss.lost;
+	losses_take(t, client);
 	return 0;
 }
 
@@ -177,6 +221,7 @@ void trace_sort(struct trace_run *t)
 {
 	uint32_t place = 0;
 
+	losses_end(t);
 	HASH_SORT(t->threads, by_rank);
 	for (struct trace_thread *thread = t->threads; thread; thread = thread->hh.next)
 		thread->place = place++;
@@ -233,7 +278,9 @@ static int by_moment(const void *a, const void *b)
 void trace_init(struct trace_run *t, const char *out)
 {
 	*t = (struct trace_run){
-		.moments = spill_new(sizeof(struct trace_event), by_moment, SORT_MEMORY, out)};
+		.moments = spill_new(sizeof(struct trace_event), by_moment, SORT_MEMORY, out),
+		.pairing = pairing_new(),
+		.finalize = op_find("MPI_Finalize")};
 }
 
 void trace_fini(struct trace_run *t)
@@ -261,6 +308,7 @@ void trace_fini(struct trace_run *t)
 		free(element);
 	}
 	free(t->by_number);
+	pairing_free(t->pairing);
 	spill_free(t->moments);
 	*t = (struct trace_run){0};
 }

@@ -12,6 +12,7 @@
 #include "pathmap/base/hash.h"
 #include "tree/stage/message.h"
 
+struct pairing;
 struct spill;
 
 /** What happens at one time: a call begins, or a message is sent or received. */
@@ -40,6 +41,9 @@ struct trace_thread {
 struct trace_element {
 	char *name;
 	const struct trace_thread *thread;
+	uint64_t next;	    /* number of the tuple that comes next, by those that came */
+	uint64_t lost_till; /* by losses that were told */
+	int64_t end_ns;	    /* of the last one */
 	UT_hash_handle hh;
 };
 
@@ -63,11 +67,14 @@ struct trace_run {
 	struct spill *moments;
 	struct read_progress *progress;	  /* of the walk; NULL: not shown */
 	bool (*stopped)(void);		  /* is no more of it wanted? NULL: all is */
-	bool late;			  /* what elements had at first is missing, not lost */
+	struct pairing *pairing;	  /* who has holes, where */
+	bool holes;			  /* something is missing, lost or not */
 	bool begun;			  /* something was written where it is to go */
 	uint64_t events, lost, under_way; /* the last: left out, as they have no end */
 	uint64_t alone;			  /* messages that have one end here */
+	uint64_t unknown; /* sides of messages of which the other side is not known */
 	int64_t from_ns, to_ns;
+	uint16_t finalize;	  /* the operation that ends a rank */
 	bool ops[UINT16_MAX + 1]; /* operations that occur */
 };
 
@@ -100,6 +107,10 @@ struct trace_visitor {
 typedef int trace_walk_function(struct trace_run *t, const struct trace_visitor *visitor,
 				struct error *e);
 trace_walk_function trace_walk;
+
+/** The same of messages of which both sides are known to belong together: with holes, others are
+ * left out and counted, as readers take the n-th send for that of the n-th receive. */
+trace_walk_function trace_walk_paired;
 
 /** So many, @n, of @all are @done: show that now and then. Returns 0, or -1 with @e: it is to end.
  */
