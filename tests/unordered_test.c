@@ -32,6 +32,7 @@ static void changes_go(const struct change *changes, double bound, struct execut
 						     .blocks = BLOCKS,
 						     .start = 1,
 						     .subset = of_subset,
+						     .scan = 2,
 						     .components = true};
 
 	CU_ASSERT(execution_init(x, &shape, NULL) == 0);
@@ -63,8 +64,22 @@ static bool within(double value, struct unordered_range r)
 	return value >= r.least - 1e-9 && value <= r.most + 1e-9;
 }
 
+/* Is what a scan finds no farther from what it has @known than @u says? */
+static bool is_scanned(struct execution *x, const struct unordered *u,
+		       const struct scan_process *known)
+{
+	struct scan_process found[PROCESSES];
+	bool all = true;
+
+	scan_end(&x->scan, found);
+	for (unsigned p = 0; p < PROCESSES; p++)
+		all &= fabs(found[p].mean - known[p].mean) <= unordered_scanned(u, p) + 1e-9;
+	return all;
+}
+
 /* Is what @changes come to within the bounds of @u? */
-static bool is_bounded(const struct change *changes, const struct unordered *u, double variance)
+static bool is_bounded(const struct change *changes, const struct unordered *u, double variance,
+		       const struct scan_process *known)
 {
 	struct execution x;
 	struct multiplicity_entropy whole, part;
@@ -82,7 +97,8 @@ static bool is_bounded(const struct change *changes, const struct unordered *u, 
 	      within(part.by_volume, unordered_entropy(&u->subset, UNORDERED_VOLUME)) &&
 	      within(part.by_ways, unordered_entropy(&u->subset, UNORDERED_WAYS)) &&
 	      within(part.by_histogram, unordered_entropy(&u->subset, UNORDERED_HISTOGRAM)) &&
-	      fabs(sqrt(variance_all(&x) * rows) - sqrt(variance * rows)) <= off + 1e-9;
+	      fabs(sqrt(variance_all(&x) * rows) - sqrt(variance * rows)) <= off + 1e-9 &&
+	      is_scanned(&x, u, known);
 	execution_fini(&x);
 	return all;
 }
@@ -118,6 +134,7 @@ static void orders_are_bounded(void)
 	uint64_t seed = 3;
 
 	for (unsigned trial = 0; trial < 20; trial++) {
+		struct scan_process known[PROCESSES];
 		struct unordered_range r;
 		struct unordered u;
 		struct execution x;
@@ -126,13 +143,16 @@ static void orders_are_bounded(void)
 		changes_make(changes, &seed);
 		changes_go(changes, 0.75, &x, &u);
 		variance = variance_all(&x);
+		scan_end(&x.scan, known);
 		CU_ASSERT(u.unsure == 8 && u.rows == 8 && u.x->rows == CHANGES + 2);
 		for (unsigned orders = 0; orders < 6 * 6 * 6 * 6; orders++) {
 			changes_order(changes, orders, other);
-			out += !is_bounded(other, &u, variance);
+			out += !is_bounded(other, &u, variance, known);
 		}
 		r = unordered_entropy(&u.whole, UNORDERED_HISTOGRAM);
 		wide += r.most - r.least > 0.1;
+		/* all blocks of two processes are 4 bits */
+		CU_ASSERT(unordered_scanned(&u, 0) > 0 && unordered_scanned(&u, 0) < 4);
 		unordered_fini(&u);
 		execution_fini(&x);
 	}
@@ -159,6 +179,7 @@ static void orders_that_are_known(void)
 	r = unordered_states(&u);
 	CU_ASSERT(near(r.least, CHANGES + 2) && near(r.most, CHANGES + 2));
 	CU_ASSERT(near(unordered_share(&u), 0.5 * CHANGES / (32 + 12)));
+	CU_ASSERT(unordered_scanned(&u, 0) <= 0);
 	unordered_fini(&u);
 	execution_fini(&x);
 }

@@ -92,7 +92,7 @@ static void run(uint64_t seed, const struct plan *plan, struct told *told)
 		else
 			block[p] = block_next(block[p],
 					      plan->route > 0 && time >= plan->route && p % 2);
-		watching_add(w, time, p, block[p]);
+		watching_add(w, time, 0, p, block[p]);
 	}
 	CU_ASSERT(watching_end(w).spans == SPANS - 1 && watching_end(w).left_out == 0);
 	watching_free(w);
@@ -174,7 +174,7 @@ static void gathered_from_the_beginning(void)
 	for (unsigned i = 0; i < 200; i++) {
 		unsigned p = i % 3;
 
-		watching_add(w, 50 + i, p, p == 0 ? 2 + i / 3 % 2 : 1);
+		watching_add(w, 50 + i, 0, p, p == 0 ? 2 + i / 3 % 2 : 1);
 	}
 	CU_ASSERT(told_of(&told, CHANGE_CLUMP) == 1);
 	CU_ASSERT(told.n > 0 && isnan(told.changes[0].before) && told.changes[0].at == 50);
@@ -190,9 +190,35 @@ static void long_silence(void)
 	struct watching *w = watching_new(&shape);
 
 	for (unsigned i = 0; i < 1000; i++)
-		watching_add(w, i * 1e6, i % 2, i % 5);
-	watching_add(w, 1e15, 1, UINT32_MAX);
+		watching_add(w, i * 1e6, 0, i % 2, i % 5);
+	watching_add(w, 1e15, 0, 1, UINT32_MAX);
 	CU_ASSERT(watching_end(w).entries == 1001);
+	watching_free(w);
+}
+
+/* Three processes, of which each changes once in a span of 10; the first two are a subset. */
+static void what_bounds_come_to(void)
+{
+	static const bool subset[3] = {true, true, false};
+	struct told told = {.n = 0};
+	const struct watching_shape shape = {
+		.processes = 3, .span = 10, .subset = subset, .tell = tell, .arg = &told};
+	struct watching *w = watching_new(&shape);
+	struct watched all;
+
+	for (unsigned i = 0; i < 10; i++) {
+		watching_add(w, 10 * i + 4, 0.3, 0, i % 2 + 1);
+		watching_add(w, 10 * i + 4.5, 0.3, 1, i % 2 + 1);
+		watching_add(w, 10 * i + 9.7, 0.4, 2, 1);
+	}
+	all = watching_end(w);
+	CU_ASSERT(all.spans == 9 && all.borders == 10);
+	CU_ASSERT(fabs(all.off.share - 0.1) < 1e-9);
+	/* one of three goes elsewhere, among four blocks */
+	CU_ASSERT(fabs(all.off.time -
+		       0.1 * (log2(3) / 3 - log2(1 / 3.0) / 3 - 2 * log2(2 / 3.0) / 3)) < 1e-9);
+	/* of two states one is another */
+	CU_ASSERT(fabs(all.off.subset - 1) < 1e-9);
 	watching_free(w);
 }
 
@@ -372,6 +398,7 @@ static CU_TestInfo cases[] = {
 	{"a block in which most gather", where_all_gather},
 	{"one in which they are from the beginning on", gathered_from_the_beginning},
 	{"silence of many spans", long_silence},
+	{"what times that are known to bounds come to", what_bounds_come_to},
 	{"a figure that is another one for two spans", two_spans_in_a_row},
 	{"Student's t", student},
 	{"things that are counted", things_are_counted},

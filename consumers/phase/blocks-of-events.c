@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Makes entries of the calls in an archive: sorted by time, in a file without a name, as all that
- * is read of entries is read more than once. */
+/* Makes entries of the calls in an archive: sorted by time outside of memory, as all that is read
+ * of entries is read more than once. */
 #include "consumers/phase/blocks-of-events.h"
 
 #include <errno.h>
@@ -10,11 +10,15 @@
 
 #include "consumers/client/client-replay.h"
 #include "consumers/client/evspace-loop.h"
+#include "consumers/keep/spill.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
-/* Most changes that are kept of events as they come, 24 bytes each: two of each call. */
+/* Most changes that are to be drained, 24 bytes each: two of each call. */
 #define CHANGES_MOST 40000000u
+
+/* To sort takes as much again. */
+#define SORT_MEMORY ((size_t)16 << 20)
 
 /* One call site, or operation. */
 struct block_site {
@@ -23,24 +27,33 @@ struct block_site {
 	UT_hash_handle hh;
 };
 
-/* A process begins or ends a call. */
+/* A process begins or ends a call, or says where it is. */
 struct block_change {
 	int64_t ns;
 	float error_ns;
-	uint32_t process, site; /* of one that is said its number */
-	bool behind, said;
-	uint16_t run;
+	uint32_t site;	/* of one that is said its number */
+	uint32_t taken; /* how many came before */
+	uint16_t process;
+	uint8_t run;
+	bool behind : 1, said : 1;
 };
 
 struct block_making {
 	struct block_site *sites;
-	struct block_change *changes;
-	size_t n, room, n_sites;
-	uint64_t apart;
-	uint16_t run;
+	size_t n_sites;
+	uint64_t apart, taken;
+	uint8_t run;
 	bool said; /* the program says its blocks */
 	unsigned processes;
 	int64_t first_ns;
+	struct block_change *changes; /* to be drained */
+	size_t n, room;
+	struct spill *all;  /* NULL: they are drained */
+	struct error fault; /* "": none; and errno */
+	int fault_errno;
+	uint32_t *place; /* by site, in order of their names */
+	int64_t zero_ns; /* of the entries that are read: time 0 of the run */
+	int of_run;	 /* -1: none yet */
 };
 
 /* ---- events ---- */
@@ -63,28 +76,38 @@ static uint32_t site_of(struct block_making *m, const struct evspace_event *ev)
 	return site->seen;
 }
 
-static void change_add(struct block_making *m, const struct block_change *change)
+static void change_hold(struct block_making *m, const struct block_change *change)
 {
+	if (m->n == CHANGES_MOST)
+		return;
 	if (m->n == m->room) {
 		m->room = m->room ? 2 * m->room : 4096;
 		m->changes = reallocarray(m->changes, m->room, sizeof(*m->changes));
 		if (!m->changes)
 			abort();
 	}
-	if (m->processes == 0 || change->ns < m->first_ns)
+	m->changes[m->n++] = *change;
+}
+
+static void change_add(struct block_making *m, struct block_change *change)
+{
+	if (m->taken == 0 || change->ns < m->first_ns)
 		m->first_ns = change->ns;
 	if (change->process >= m->processes)
-		m->processes = change->process + 1;
-	m->changes[m->n++] = *change;
+		m->processes = change->process + 1u;
+	change->taken = (uint32_t)m->taken++;
+	if (!m->all)
+		change_hold(m, change);
+	else if (!m->fault.text[0] && spill_add(m->all, change, &m->fault) < 0)
+		m->fault_errno = errno;
 }
 
 void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev)
 {
 	struct block_change change = {.ns = ev->start_ns,
 				      .error_ns = (float)ev->error_ns,
-				      .process = (uint32_t)ev->rank,
+				      .process = (uint16_t)ev->rank,
 				      .run = m->run};
-
 	bool said = strcmp(ev->op, "evspace_state") == 0;
 
 	if (ev->rank < 0 || !ev->end_ns || ev->flags & (EVSPACE_COMPLETION | EVSPACE_RUNNING) ||
@@ -109,7 +132,7 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 
 bool blocks_of_events_full(const struct block_making *m)
 {
-	return m->n >= CHANGES_MOST;
+	return m->fault.text[0] || m->n == CHANGES_MOST;
 }
 
 static int events_take(struct block_making *m, const char *folder, const struct evspace_options *of,
@@ -123,11 +146,11 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 	enum evspace_failure failure;
 	struct evspace_client *client = evspace_open(&look, &failure, e->text, sizeof(e->text));
 	struct evspace_event ev;
-	size_t before = m->n;
+	uint64_t before = m->taken;
 	int rc = -1;
 
 	free(address);
-	while (client && (rc = evspace_next(client, -1)) == 1) {
+	while (client && (rc = evspace_next(client, -1)) == 1 && !blocks_of_events_full(m)) {
 		while (evspace_event(client, &ev))
 			blocks_of_events_take(m, &ev);
 	}
@@ -137,20 +160,20 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 	}
 	evspace_close(client);
 	errno = rc < 0 && failure == EVSPACE_DISK ? EPROTO : EINVAL;
-	if (rc < 0 || m->n > before)
-		return rc;
+	if (rc < 0 || m->taken > before)
+		return rc < 0 ? -1 : 0;
 	return errorf(e, "%s: there is no call of a rank in it", folder);
 }
 
-/* Calls are no blocks of a program that says its own. */
-static void calls_drop(struct block_making *m)
+int blocks_of_events_read(struct block_making *m, const char *const *folders, unsigned n,
+			  const struct evspace_options *of, struct error *e)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; m->said && i < m->n; i++)
-		if (m->changes[i].said)
-			m->changes[n++] = m->changes[i];
-	m->n = m->said ? n : m->n;
+	for (unsigned i = 0; i < n; i++) {
+		m->run = (uint8_t)i;
+		if (events_take(m, folders[i], of, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- entries ---- */
@@ -161,6 +184,7 @@ static int by_name(const struct block_site *a, const struct block_site *b)
 	return strverscmp(a->name, b->name);
 }
 
+/* Of one process at one time, what ends is before what begins. */
 static int by_time(const void *a, const void *b)
 {
 	const struct block_change *x = a, *y = b;
@@ -169,38 +193,85 @@ static int by_time(const void *a, const void *b)
 		return x->run > y->run ? 1 : -1;
 	if (x->ns != y->ns)
 		return x->ns > y->ns ? 1 : -1;
-	return (x->process > y->process) - (x->process < y->process);
+	if (x->process != y->process)
+		return x->process > y->process ? 1 : -1;
+	if (x->behind != y->behind)
+		return x->behind ? -1 : 1;
+	return (x->taken > y->taken) - (x->taken < y->taken);
 }
 
-static uint32_t *sites_number(struct block_making *m, struct block_sites *sites)
+static void sites_number(struct block_making *m, struct block_sites *sites)
 {
-	uint32_t *place = memory_new(m->n_sites + 1, sizeof(*place));
-
+	m->place = memory_new(m->n_sites + 1, sizeof(*m->place));
 	HASH_SORT(m->sites, by_name);
 	sites->names = memory_new(m->n_sites + 1, sizeof(*sites->names));
 	for (struct block_site *s = m->sites; s; s = s->hh.next) {
-		place[s->seen] = (uint32_t)sites->n;
+		m->place[s->seen] = (uint32_t)sites->n;
 		sites->names[sites->n++] = memory_copy(s->name);
 	}
-	return place;
 }
 
-static void entries_write(struct block_making *m, const uint32_t *place, FILE *to)
+/* Calls are no blocks of a program that says its own. */
+static bool is_block(const struct block_making *m, const struct block_change *c)
 {
-	const struct block_change *first = NULL;
+	return c->said || !m->said;
+}
 
-	qsort(m->changes, m->n, sizeof(*m->changes), by_time);
-	for (size_t i = 0; i < m->n; i++) {
-		const struct block_change *c = &m->changes[i];
+/* Of a clock of which nothing is known: less than 300 years. */
+static double bound_of(const struct block_change *c)
+{
+	return c->error_ns > 0 ? fmin((double)c->error_ns, 1e19) : 0;
+}
 
-		first = first && first->run == c->run ? first : c;
-		fprintf(to, "%lld %u %u", (long long)(c->ns - first->ns + 1),
-			c->said ? c->site : 2 * place[c->site] + 1 + c->behind, c->process);
-		/* of a clock of which nothing is known: less than 300 years */
-		if (c->error_ns > 0)
-			fprintf(to, " %.6g", fmin((double)c->error_ns, 1e19));
-		fputc('\n', to);
+static int change_next(void *arg, struct entry *entry, struct error *e)
+{
+	struct block_making *m = arg;
+	struct block_change c;
+	int got;
+
+	do
+		got = spill_next(m->all, &c, e);
+	while (got > 0 && !is_block(m, &c));
+	if (got <= 0)
+		return got;
+	if (m->of_run != c.run)
+		m->zero_ns = c.ns - 1;
+	m->of_run = c.run;
+	*entry = (struct entry){.time = (double)(c.ns - m->zero_ns),
+				.bound = bound_of(&c),
+				.block = c.said ? c.site : 2 * m->place[c.site] + 1 + c.behind,
+				.process = c.process};
+	if (entry->block < ENTRIES_BLOCKS_MAX)
+		return 1;
+	errno = EINVAL;
+	return errorf(e, "process %u is in block %u: the last one is %u", entry->process,
+		      entry->block, ENTRIES_BLOCKS_MAX - 1);
+}
+
+static void changes_again(void *arg)
+{
+	struct block_making *m = arg;
+
+	spill_again(m->all);
+	m->of_run = -1;
+}
+
+int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,
+			 struct block_sites *sites, struct error *e)
+{
+	*sites = (struct block_sites){.apart = m->apart};
+	*entries = (struct entries){.name = name, .source = {change_next, changes_again, m}};
+	if (m->fault.text[0]) {
+		errno = m->fault_errno;
+		return errorf(e, "%s", m->fault.text);
 	}
+	errno = EINVAL;
+	if (m->taken == 0)
+		return errorf(e, "%s: there is no call of a rank in it", name);
+	if (!m->said)
+		sites_number(m, sites);
+	changes_again(m);
+	return 0;
 }
 
 /* ---- as they come ---- */
@@ -224,31 +295,35 @@ static void sites_append(const struct block_making *m, struct block_sites *sites
 			sites->names[sites->n++] = memory_copy(s->name);
 }
 
-/* Put those before @until_ns in front. Returns how many. */
+/* Put those before @until_ns in front, but for what is no block. Returns how many. */
 static size_t changes_part(struct block_making *m, int64_t until_ns)
 {
-	size_t n = 0;
+	size_t n = 0, later = 0;
 
 	for (size_t i = 0; i < m->n; i++) {
 		struct block_change change = m->changes[i];
 
-		if (change.ns >= until_ns)
+		if (!is_block(m, &change))
 			continue;
-		m->changes[i] = m->changes[n];
+		m->changes[later] = change;
+		if (change.ns >= until_ns) {
+			later++;
+			continue;
+		}
+		m->changes[later++] = m->changes[n];
 		m->changes[n++] = change;
 	}
+	m->n = later;
 	return n;
 }
 
 void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct block_sites *sites,
-			    void (*take)(void *arg, int64_t ns, unsigned process, uint32_t block),
-			    void *arg)
+			    block_take *take, void *arg)
 {
 	size_t n;
 
 	if (m->n == 0)
 		return;
-	calls_drop(m);
 	if (!m->said)
 		sites_append(m, sites);
 	n = changes_part(m, until_ns);
@@ -256,15 +331,28 @@ void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct blo
 	for (size_t i = 0; i < n; i++) {
 		const struct block_change *c = &m->changes[i];
 
-		take(arg, c->ns, c->process, c->said ? c->site : 2 * c->site + 1 + c->behind);
+		take(arg, c->ns, bound_of(c), c->process,
+		     c->said ? c->site : 2 * c->site + 1 + c->behind);
 	}
 	m->n -= n;
 	memmove(m->changes, m->changes + n, m->n * sizeof(*m->changes));
 }
 
-struct block_making *blocks_of_events_new(void)
+/* ---- life ---- */
+
+/* The file, if there is one, is where files without a name belong. */
+struct block_making *blocks_of_events_new(bool drained)
 {
-	return memory_new(1, sizeof(struct block_making));
+	struct block_making *m = memory_new(1, sizeof(*m));
+	const char *folder = getenv("TMPDIR");
+	char *beside;
+
+	if (drained)
+		return m;
+	beside = memory_format("%s/phase", folder && *folder ? folder : P_tmpdir);
+	m->all = spill_new(sizeof(struct block_change), by_time, SORT_MEMORY, beside);
+	free(beside);
+	return m;
 }
 
 void blocks_of_events_free(struct block_making *m)
@@ -280,48 +368,9 @@ void blocks_of_events_free(struct block_making *m)
 		free(s);
 	}
 	free(m->changes);
+	free(m->place);
+	spill_free(m->all);
 	free(m);
-}
-
-int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,
-			 struct block_sites *sites, struct error *e)
-{
-	uint32_t *place = NULL;
-	int rc = 0;
-
-	*sites = (struct block_sites){.apart = m->apart};
-	*entries = (struct entries){.name = name};
-	if (m->n == 0)
-		return errorf(e, "%s: there is no call of a rank in it", name);
-	calls_drop(m);
-	if (!m->said)
-		place = sites_number(m, sites);
-	entries->in = tmpfile();
-	if (entries->in)
-		entries_write(m, place, entries->in);
-	if (!entries->in || fflush(entries->in) != 0)
-		rc = errorf(e, "there is no place for the entries: %s", strerror(errno));
-	else
-		entries_rewind(entries);
-	free(place);
-	return rc;
-}
-
-int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
-		     const struct evspace_options *of, struct block_sites *sites, struct error *e)
-{
-	struct block_making *m = blocks_of_events_new();
-	int failed = 0;
-
-	*entries = (struct entries){.name = folders[0]};
-	for (unsigned i = 0; i < n && !failed; i++) {
-		m->run = (uint16_t)i;
-		failed = events_take(m, folders[i], of, e);
-	}
-	if (!failed)
-		failed = blocks_of_events_end(m, entries, folders[0], sites, e);
-	blocks_of_events_free(m);
-	return failed;
 }
 
 void block_sites_fini(struct block_sites *sites)

@@ -21,21 +21,22 @@ struct block_sites {
 /** Most archives. */
 #define BLOCKS_OF_EVENTS_RUNS 64u
 
-/** Make the entries of the @n archives in @folders, one run behind the other, of the elements that
- * @of selects; the first name must outlive them: times in ns since the first of the run. Returns 0,
- * or -1 with @e. */
-int blocks_of_events(struct entries *entries, const char *const *folders, unsigned n,
-		     const struct evspace_options *of, struct block_sites *sites, struct error *e);
-/** The same of events as they come. */
+/** Blocks of events as they come: of all, sorted in 32 MiB of memory and the rest in a file without
+ * a name, or of those that are drained now and then, in memory. */
 struct block_making;
 
 /** Nothing has come. */
-struct block_making *blocks_of_events_new(void);
+struct block_making *blocks_of_events_new(bool drained);
 
 /** An event has come, in any order. */
 void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev);
 
-/** Is that as much as is kept of a run that may go on for ever: 20 million calls, 960 MB? */
+/** All of the @n archives in @folders has come, one run behind the other, of the elements that @of
+ * selects. Returns 0, or -1 with @e. */
+int blocks_of_events_read(struct block_making *m, const char *const *folders, unsigned n,
+			  const struct evspace_options *of, struct error *e);
+
+/** Is there no room for more: on the disk, or for 20 million calls that are still to be drained? */
 bool blocks_of_events_full(const struct block_making *m);
 
 /** What has come so far. */
@@ -47,14 +48,16 @@ struct blocks_so_far {
 
 struct blocks_so_far blocks_of_events_so_far(const struct block_making *m);
 
+/** @process enters @block at a time that is known to @error_ns. */
+typedef void block_take(void *arg, int64_t ns, double error_ns, unsigned process, uint32_t block);
+
 /** Call @take with each entry before @until_ns, in order of time, and forget it. Sites are numbered
  * as they come, and their names appended to @sites. */
 void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct block_sites *sites,
-			    void (*take)(void *arg, int64_t ns, unsigned process, uint32_t block),
-			    void *arg);
+			    block_take *take, void *arg);
 
-/** Make the entries, named @name, which must outlive them. Returns 0, or -1 with @e: no call has
- * come, or there is no place for them. */
+/** The entries, named @name, of all that has come, which both must outlive them: times in ns since
+ * the first of the run. Returns 0, or -1 with @e: no call has come, or there was no room. */
 int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,
 			 struct block_sites *sites, struct error *e);
 

@@ -6,75 +6,27 @@
 #include <stdlib.h>
 
 #include "consumers/analysis/student.h"
+#include "consumers/phase/vectors.h"
 #include "pathmap/base/memory.h"
 
-static void block_enter(struct coincidence *c, unsigned process, uint32_t block)
-{
-	uint32_t next = c->first[block];
-
-	c->others[process] = (struct coincidence_next){.next = next};
-	if (next)
-		c->others[next - 1].before = process + 1;
-	c->first[block] = process + 1;
-	c->count[block]++;
-}
-
-static void block_leave(struct coincidence *c, unsigned process, uint32_t block)
-{
-	struct coincidence_next of = c->others[process];
-
-	if (of.next)
-		c->others[of.next - 1].before = of.before;
-	if (of.before)
-		c->others[of.before - 1].next = of.next;
-	else
-		c->first[block] = of.next;
-	c->count[block]--;
-}
-
-void coincidence_init(struct coincidence *c, unsigned processes, uint32_t blocks, uint32_t at)
+void coincidence_init(struct coincidence *c, unsigned processes)
 {
 	*c = (struct coincidence){.processes = processes};
 	if (processes > COINCIDENCE_MOST)
 		return;
 	c->together = memory_new((size_t)processes * processes, sizeof(*c->together));
 	c->since = memory_new(processes, sizeof(*c->since));
-	c->first = memory_new(blocks, sizeof(*c->first));
-	c->count = memory_new(blocks, sizeof(*c->count));
-	c->others = memory_new(processes, sizeof(*c->others));
-	for (unsigned p = 0; p < processes; p++)
-		block_enter(c, p, at);
 }
 
 void coincidence_fini(struct coincidence *c)
 {
 	free(c->together);
 	free(c->since);
-	free(c->first);
-	free(c->count);
-	free(c->others);
 	*c = (struct coincidence){0};
 }
 
-/* Where so large a part of all is, to go through all, by vectors, is faster than from one to the
- * next of those that are there. */
-#define MANY(processes) ((processes) / 4)
-
-/* With few others. */
-static void few_add(struct coincidence *c, unsigned process, uint32_t in)
-{
-	double *row = c->together + (size_t)process * c->processes, own = c->since[process];
-
-	for (uint32_t q = c->first[in]; q; q = c->others[q - 1].next) {
-		double came = c->since[q - 1];
-
-		row[q - 1] += c->time - (came > own ? came : own);
-	}
-}
-
-/* With all others: since the later one of two has come. The compiler makes vectors of the loop. */
-__attribute__((optimize("O3"))) static void many_add(struct coincidence *c, unsigned process,
-						     const uint32_t *block)
+/* With those that are in its block: since the later one of two has come. */
+VECTORS static void add_up(struct coincidence *c, unsigned process, const uint32_t *block)
 {
 	const double *restrict came = c->since;
 	double *restrict row = c->together + (size_t)process * c->processes;
@@ -88,31 +40,23 @@ __attribute__((optimize("O3"))) static void many_add(struct coincidence *c, unsi
 	}
 }
 
-static void add_up(struct coincidence *c, unsigned process, const uint32_t *block)
+static void process_leave(struct coincidence *c, unsigned process, const uint32_t *block)
 {
-	uint32_t in = block[process];
-
-	if (c->count[in] > MANY(c->processes))
-		many_add(c, process, block);
-	else
-		few_add(c, process, in);
+	add_up(c, process, block);
 	c->since[process] = c->time;
 }
 
-void coincidence_change(struct coincidence *c, unsigned process, const uint32_t *block, uint32_t to)
+void coincidence_change(struct coincidence *c, unsigned process, const uint32_t *block)
 {
-	if (!c->together)
-		return;
-	add_up(c, process, block);
-	block_leave(c, process, block[process]);
-	block_enter(c, process, to);
+	if (c->together)
+		process_leave(c, process, block);
 }
 
 /* Each of those that stay leaves in turn, and then is not there for the next ones. */
 void coincidence_run(struct coincidence *c, const uint32_t *block)
 {
 	for (unsigned p = 0; p < c->processes && c->together; p++)
-		add_up(c, p, block);
+		process_leave(c, p, block);
 	for (unsigned p = 0; p < c->processes && c->together; p++)
 		c->since[p] = 0;
 	c->before += c->time;

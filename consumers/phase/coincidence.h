@@ -15,23 +15,17 @@ struct coincidence {
 	double *together;    /* of process p, in row p: with each other one, until p left it; NULL:
 			      * nothing is added up */
 	double *since;	     /* by process: when it came to its block */
-	uint32_t *first;     /* by block: a process in it, from 1 on; 0: none */
-	uint32_t *count;     /* by block: processes in it */
-	struct coincidence_next {
-		uint32_t next, before; /* others in its block, likewise */
-	} * others;		       /* by process */
 };
 
-/** All @processes are in block @at. Aborts when there is no memory. */
-void coincidence_init(struct coincidence *c, unsigned processes, uint32_t blocks, uint32_t at);
+/** All @processes are in one block. Aborts when there is no memory. */
+void coincidence_init(struct coincidence *c, unsigned processes);
 
 /** Free what it owns. */
 void coincidence_fini(struct coincidence *c);
 
-/** At the time of now @process leaves its block, of the @block that each is in, and goes to @to.
- * Takes time in proportion to the number of those in the block that it leaves. */
-void coincidence_change(struct coincidence *c, unsigned process, const uint32_t *block,
-			uint32_t to);
+/** At the time of now @process leaves its block, of the @block that each is in. Takes time in
+ * proportion to the number of processes. */
+void coincidence_change(struct coincidence *c, unsigned process, const uint32_t *block);
 
 /** What follows is at @time, not before the last one. */
 static inline void coincidence_at(struct coincidence *c, double time)

@@ -54,7 +54,10 @@ int entries_open(struct entries *entries, const char *name, struct error *e)
 
 void entries_rewind(struct entries *entries)
 {
-	rewind(entries->in);
+	if (entries->in)
+		rewind(entries->in);
+	else
+		entries->source.again(entries->source.arg);
 	entries->line = 0;
 }
 
@@ -113,7 +116,7 @@ static int entry_read(char *text, struct entry *entry, struct error *e)
 	return 0;
 }
 
-int entries_next(struct entries *entries, struct entry *entry, struct error *e)
+static int line_next(struct entries *entries, struct entry *entry, struct error *e)
 {
 	char line[LINE_BYTES];
 
@@ -135,6 +138,14 @@ int entries_next(struct entries *entries, struct entry *entry, struct error *e)
 	if (ferror(entries->in))
 		return errorf(e, "%.200s cannot be read: %s", entries->name, strerror(errno));
 	return 0;
+}
+
+int entries_next(struct entries *entries, struct entry *entry, struct error *e)
+{
+	if (entries->in)
+		return line_next(entries, entry, e);
+	entries->line++;
+	return entries->source.next(entries->source.arg, entry, e);
 }
 
 int entries_unsorted(const struct entries *entries, unsigned processes, struct error *e)

@@ -21,9 +21,15 @@ struct entry {
 };
 
 struct entries {
-	FILE *in;
+	FILE *in;	  /* NULL: they come from the source */
 	const char *name; /* borrowed */
 	uint64_t line;	  /* of the last entry */
+	struct entries_source {
+		/* as entries_next(), but for the name and the line; and from the first one again */
+		int (*next)(void *arg, struct entry *entry, struct error *e);
+		void (*again)(void *arg);
+		void *arg;
+	} source;
 };
 
 /** Open the file @name, "-" for standard input, of which a copy without a name is made, as it is

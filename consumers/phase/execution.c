@@ -28,7 +28,7 @@ int execution_init(struct execution *x, const struct execution_shape *shape, str
 		occupancy_init(&x->occupancy, shape->processes, shape->blocks);
 	}
 	if (shape->alike)
-		coincidence_init(&x->coincidence, shape->processes, shape->blocks, shape->start);
+		coincidence_init(&x->coincidence, shape->processes);
 	if (shape->scan > 0)
 		return scan_init(&x->scan, shape->processes, shape->scan, shape->blocks,
 				 shape->start, e);
@@ -56,7 +56,7 @@ static void process_set(struct execution *x, unsigned process, uint32_t block)
 	if (from == block)
 		return;
 	if (x->shape.alike)
-		coincidence_change(&x->coincidence, process, x->block, block);
+		coincidence_change(&x->coincidence, process, x->block);
 	x->block[process] = block;
 	multiplicity_change(&x->whole, from, block);
 	if (x->subset.processes > 0 && x->shape.subset[process])

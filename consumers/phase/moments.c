@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "consumers/phase/vectors.h"
 #include "pathmap/base/memory.h"
 
 static size_t triangle(size_t column)
@@ -31,8 +32,8 @@ void moments_fini(struct moments *m)
 	*m = (struct moments){0};
 }
 
-/* Multiply what @column was since the last time. The compiler makes vectors of the loop. */
-__attribute__((optimize("O3"))) static void column_multiply(struct moments *m, unsigned column)
+/* Multiply what @column was since the last time. */
+VECTORS static void column_multiply(struct moments *m, unsigned column)
 {
 	double *restrict products = m->products + triangle(column);
 	double *restrict marks = m->marks + triangle(column);

@@ -12,10 +12,12 @@ struct multiplicity {
 	uint32_t blocks;
 	uint32_t *count;      /* of processes, by block */
 	double *ln, *c_log_c; /* of 0 to P: ln c, and c log2 c */
+	double *inverse;      /* 1 / c */
 	double ln_all;	      /* ln P! */
 	double ln_volume;     /* ln N^P */
-	double volume;	      /* N^P; 0: a double has no room for it */
+	double per_volume;    /* 1 / N^P; 0: a double has no room for N^P, or P! */
 	double ln_ways;	      /* ln (P! / prod b_k!), of the state that it is in */
+	double ways;	      /* the same, not as a logarithm, if there is room for it */
 	double crowded;	      /* sum of c log2 c over its blocks */
 	uint64_t changes;
 	uint64_t rows;

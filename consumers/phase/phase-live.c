@@ -22,8 +22,9 @@ static bool take_wave(void *arg, uint64_t *seen)
 	if (p->on_wave)
 		p->on_wave(p->watching);
 	if (blocks_of_events_full(p->making)) {
-		fprintf(stderr, "evspace phase: 20 million calls are as many as are kept: what "
-				"follows is left out\n");
+		if (p->watch)
+			fprintf(stderr, "evspace phase: 20 million calls in a span are as many as "
+					"are kept: what follows is left out\n");
 		evspace_stop(f->client);
 	}
 	return any;
@@ -39,7 +40,7 @@ int phase_live(struct phase *p, const char *command)
 	f->client = options_open(command, &f->common, &code);
 	if (!f->client)
 		return code;
-	p->making = blocks_of_events_new();
+	p->making = blocks_of_events_new(p->watch);
 	code = follow_run(f, take_wave, p);
 	if (code == EXIT_FINE && !p->came)
 		fprintf(stderr, "%s: nothing has come of the run\n", command);

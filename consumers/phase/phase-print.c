@@ -252,6 +252,27 @@ static void ranges_print(const struct phase *p, const char *of, const struct uno
 	range_print(p, of, "none", unordered_entropy(part, UNORDERED_WAYS));
 }
 
+static void off_print(const struct phase *p, const char *of, const char *text, const char *unit,
+		      double most)
+{
+	if (p->follow.common.json)
+		json_print(json_pack("{s:s,s:s,s:o}", "figure", "off", "of", of, "most",
+				     json_number(most)),
+			   stdout);
+	else
+		printf("%s off by %.3g%s at most\n", text, most, unit);
+}
+
+/* Of any process. */
+static double scan_off(const struct unordered *u, unsigned processes)
+{
+	double most = 0;
+
+	for (unsigned i = 0; i < processes; i++)
+		most = fmax(most, unordered_scanned(u, i));
+	return most;
+}
+
 void phase_unordered_print(const struct phase *p)
 {
 	const struct unordered *u = &p->unordered;
@@ -279,12 +300,10 @@ void phase_unordered_print(const struct phase *p)
 		range_print(p, of, NULL,
 			    unordered_explained(u, p->states.variance[i], p->states.total));
 	}
-	if (p->follow.common.json)
-		json_print(json_pack("{s:s,s:s,s:o}", "figure", "off", "of", "share", "most",
-				     json_number(unordered_share(u))),
-			   stdout);
-	else
-		printf("shares of the time are off by %.3g at most\n", unordered_share(u));
+	off_print(p, "share", "shares of the time are", "", unordered_share(u));
+	if (p->scan > 0)
+		off_print(p, "scan", "mean entropies of subsets are", " bits",
+			  scan_off(u, p->shape.processes));
 }
 
 /* "4,5,6" */

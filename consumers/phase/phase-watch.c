@@ -64,13 +64,13 @@ static void change_json(const struct phase_watch *w, const struct watching_chang
 				blocks, block_json(w->p, c->block[i].block, c->block[i].share));
 	if (clump)
 		json_array_append_new(blocks, block_json(w->p, c->block[0].block, c->now));
-	change = json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "figure", "change", "of",
-			   change_names[c->of], "at", json_number(c->at), "at_ns",
+	change = json_pack("{s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "figure", "change",
+			   "of", change_names[c->of], "at", json_number(c->at), "at_ns",
 			   json_time(w->first_ns ? w->first_ns + llround(c->at * 1e9) : 0), "run",
 			   json_count(c->run), "process",
 			   process ? json_count(c->process) : json_null(), "value",
 			   json_number(c->now), "before", json_number(c->before), "unlikely",
-			   json_number(c->unlikely), "blocks", blocks);
+			   json_number(c->unlikely), "off", json_number(c->off), "blocks", blocks);
 	json_object_set_new(change, "route",
 			    c->of == CHANGE_ROUTE ? route_json(w->p, &c->route) : json_null());
 	json_print(change, stdout);
@@ -85,14 +85,13 @@ static void route_text(const struct phase *p, const struct routes_fork *r)
 	phase_block_text(p, r->other, other);
 	phase_block_text(p, r->meets, meets);
 	if (!r->begins) {
-		printf("no process goes from %s to %s any more; most go to %s\n", from, to, other);
+		printf("no process goes from %s to %s any more; most go to %s", from, to, other);
 		return;
 	}
 	printf("two routes from %s: to %s (%.2g of all), and to %s (%.2g)", from, to, r->share,
 	       other, r->other_share);
 	if (r->has_meets)
 		printf("; they meet in %s", meets);
-	printf("\n");
 }
 
 static void clump_text(const struct phase *p, const struct watching_change *c)
@@ -102,9 +101,9 @@ static void clump_text(const struct phase *p, const struct watching_change *c)
 	phase_block_text(p, c->block[0].block, where);
 	printf("most processes are in %s for %.2g of the time", where, c->now);
 	if (isnan(c->before))
-		printf(", from the beginning on\n");
+		printf(", from the beginning on");
 	else
-		printf(", before for %.2g\n", c->before);
+		printf(", before for %.2g", c->before);
 }
 
 static void bits_text(const struct phase *p, const struct watching_change *c)
@@ -123,7 +122,6 @@ static void bits_text(const struct phase *p, const struct watching_change *c)
 		phase_block_text(p, c->block[i].block, where);
 		printf("%s %s (%.2g)", i ? " and" : ": it enters", where, c->block[i].share);
 	}
-	printf("\n");
 }
 
 static void change_show(void *arg, const struct watching_change *c)
@@ -143,6 +141,9 @@ static void change_show(void *arg, const struct watching_change *c)
 		clump_text(w->p, c);
 	else
 		bits_text(w->p, c);
+	if (c->off > 0 && c->off >= fabs(c->now - c->before))
+		printf(" (or nothing has changed: clocks are not known better)");
+	printf("\n");
 }
 
 /* ---- watching ---- */
@@ -157,6 +158,10 @@ static void watch_add_up(struct phase_watch *w)
 	w->before.spans += now.spans;
 	w->before.entries += now.entries;
 	w->before.left_out += now.left_out;
+	w->before.borders += now.borders;
+	w->before.off.share = fmax(w->before.off.share, now.off.share);
+	w->before.off.time = fmax(w->before.off.time, now.off.time);
+	w->before.off.subset = fmax(w->before.off.subset, now.off.subset);
 	watching_free(w->watching);
 	w->watching = NULL;
 }
@@ -177,22 +182,46 @@ static void watch_begin(struct phase_watch *w, unsigned processes, double begin)
 	w->watching = watching_new(&shape);
 }
 
+static void watched_json(const struct phase_watch *w)
+{
+	const struct watched *n = &w->before;
+
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:{s:o,s:o,s:o}}", "figure",
+			     "watched", "spans", json_count(n->spans), "span", json_figure(w->span),
+			     "processes", json_count(w->processes), "entries",
+			     json_count(n->entries), "late", json_count(w->late), "left_out",
+			     json_count(n->left_out), "borders", json_count(n->borders), "off",
+			     "share", json_number(n->off.share), "time", json_number(n->off.time),
+			     "subset", json_number(n->off.subset)),
+		   stdout);
+}
+
+static void watched_text(const struct phase_watch *w)
+{
+	const struct watched *n = &w->before;
+
+	printf("%llu spans of %.3g%s of %u process%s were watched\n", (unsigned long long)n->spans,
+	       w->span, w->first_ns ? " s" : "", w->processes, plural(w->processes, "es"));
+	if (!(n->off.share > 0))
+		return;
+	printf("as clocks are not known better, in any span shares of the time are off by %.3g at "
+	       "most,\nthe entropy of the time by %.3g bits",
+	       n->off.share, n->off.time);
+	if (w->p->in_subset)
+		printf(", of the subset by %.3g", n->off.subset);
+	printf("; %llu entr%s may be of the span beside\n", (unsigned long long)n->borders,
+	       n->borders == 1 ? "y" : "ies");
+}
+
 static void watch_end(struct phase_watch *w)
 {
 	const struct watched *n = &w->before;
 
 	watch_add_up(w);
 	if (w->p->follow.common.json)
-		json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o}", "figure", "watched", "spans",
-				     json_count(n->spans), "span", json_figure(w->span),
-				     "processes", json_count(w->processes), "entries",
-				     json_count(n->entries), "late", json_count(w->late),
-				     "left_out", json_count(n->left_out)),
-			   stdout);
+		watched_json(w);
 	else
-		printf("%llu spans of %.3g%s of %u process%s were watched\n",
-		       (unsigned long long)n->spans, w->span, w->first_ns ? " s" : "", w->processes,
-		       plural(w->processes, "es"));
+		watched_text(w);
 	if (w->late > 0)
 		fprintf(stderr,
 			"evspace phase: %llu entries came later than a span, at the end of long "
@@ -207,13 +236,14 @@ static void watch_end(struct phase_watch *w)
 
 /* ---- a run, or an archive ---- */
 
-static void entry_take(void *arg, int64_t ns, unsigned process, uint32_t block)
+static void entry_take(void *arg, int64_t ns, double error_ns, unsigned process, uint32_t block)
 {
 	struct phase_watch *w = arg;
 
 	w->late += ns < w->passed_ns;
 	w->passed_ns = ns > w->passed_ns ? ns : w->passed_ns;
-	watching_add(w->watching, (double)(w->passed_ns - w->first_ns) * 1e-9, process, block);
+	watching_add(w->watching, (double)(w->passed_ns - w->first_ns) * 1e-9, error_ns * 1e-9,
+		     process, block);
 }
 
 static int subset_fits(struct phase_watch *w, unsigned processes, struct error *e)
@@ -321,7 +351,7 @@ static int entries_watch(struct phase_watch *w, struct entries *in, bool *here, 
 		time = entry.time;
 		n += !here[entry.process];
 		here[entry.process] = true;
-		watching_add(w->watching, time, entry.process, entry.block);
+		watching_add(w->watching, time, entry.bound, entry.process, entry.block);
 	}
 	return got;
 }

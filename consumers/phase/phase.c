@@ -340,12 +340,15 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 
 static int entries_take(struct phase *p, struct entries *in, struct error *e)
 {
-	if (p->making)
-		return blocks_of_events_end(p->making, in, "the run", &p->sites, e);
-	if (p->n_from > 0)
-		return blocks_of_events(in, p->from, p->n_from, &p->follow.common.look, &p->sites,
-					e);
-	return entries_open(in, p->file, e);
+	if (p->file)
+		return entries_open(in, p->file, e);
+	if (p->n_from > 0) {
+		p->making = blocks_of_events_new(false);
+		if (blocks_of_events_read(p->making, p->from, p->n_from, &p->follow.common.look, e))
+			return -1;
+	}
+	return blocks_of_events_end(p->making, in, p->n_from > 0 ? p->from[0] : "the run",
+				    &p->sites, e);
 }
 
 static int phase_run(struct phase *p, struct error *e)

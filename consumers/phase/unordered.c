@@ -24,12 +24,13 @@ static void part_fini(struct unordered_part *part)
 	free(part->ln_factorial);
 }
 
-static const struct unordered_reach nowhere = {.until = -INFINITY};
-
 void unordered_init(struct unordered *u, const struct execution *x)
 {
-	*u = (struct unordered){.x = x, .chain = 1, .last = nowhere, .other = nowhere};
+	*u = (struct unordered){.x = x, .chain = 1};
+	doubt_begin(&u->doubt);
 	u->process = memory_new(x->shape.processes, sizeof(*u->process));
+	u->moved = memory_new(x->shape.processes, sizeof(*u->moved));
+	u->scanned = memory_new(x->scan.n + 1, sizeof(*u->scanned));
 	part_init(&u->whole, &x->whole);
 	part_init(&u->subset, &x->subset);
 }
@@ -37,6 +38,8 @@ void unordered_init(struct unordered *u, const struct execution *x)
 void unordered_fini(struct unordered *u)
 {
 	free(u->process);
+	free(u->moved);
+	free(u->scanned);
 	part_fini(&u->whole);
 	part_fini(&u->subset);
 	*u = (struct unordered){0};
@@ -131,8 +134,25 @@ static void part_end(struct unordered_part *part, double rows)
 	part->n = 0;
 }
 
+/* Of subsets of which a process has moved, the rows between are not known. */
+static void scanned_add(struct unordered *u, unsigned process)
+{
+	const struct scan *scan = &u->x->scan;
+	const size_t *of = scan->of + process * scan->n_of;
+
+	for (size_t k = 0; k < scan->n_of; k++) {
+		struct unordered_scanned *s = &u->scanned[of[k]];
+
+		s->rows += s->chain == u->chain ? 0 : u->between;
+		s->chain = u->chain;
+	}
+}
+
 static void chain_end(struct unordered *u)
 {
+	for (unsigned i = 0; i < u->n_moved && u->between > 0; i++)
+		scanned_add(u, u->moved[i]);
+	u->n_moved = 0;
 	part_end(&u->whole, (double)u->between);
 	part_end(&u->subset, (double)u->between);
 	u->squares += (double)u->between * u->width;
@@ -177,8 +197,10 @@ static void process_move(struct unordered *u, unsigned process, uint32_t to)
 
 	if (from == to)
 		return;
-	if (p->chain != u->chain)
+	if (p->chain != u->chain) {
 		*p = (struct unordered_process){u->chain, from, from, false};
+		u->moved[u->n_moved++] = process;
+	}
 	width = p->most - p->least;
 	u->width -= width * width;
 	p->least = to < p->least ? to : p->least;
@@ -191,31 +213,18 @@ static void process_move(struct unordered *u, unsigned process, uint32_t to)
 	p->left = true;
 }
 
-static void reach_add(struct unordered *u, double until, unsigned process)
-{
-	struct unordered_reach *to = process == u->last.process ? &u->last : &u->other;
-
-	if (until <= to->until)
-		return;
-	if (to == &u->other && until > u->last.until) {
-		u->other = u->last;
-		to = &u->last;
-	}
-	*to = (struct unordered_reach){until, process};
-}
-
 void unordered_add(struct unordered *u, double time, unsigned process, uint32_t block, double bound)
 {
-	const struct unordered_reach *before = process == u->last.process ? &u->other : &u->last;
-	bool unsure = time >= u->x->time && time - bound < before->until;
+	bool unsure;
 
 	u->again = time < u->x->time;
-	u->unsure += unsure;
-	u->bounds += bound;
 	if (u->again) {
 		u->time += u->x->time;
-		u->last = u->other = nowhere;
+		doubt_begin(&u->doubt);
 	}
+	unsure = doubt_add(&u->doubt, time, bound, process);
+	u->unsure += unsure;
+	u->bounds += bound;
 	if (time == u->x->time) {
 		u->parallel += unsure;
 	} else if (unsure) {
@@ -227,7 +236,6 @@ void unordered_add(struct unordered *u, double time, unsigned process, uint32_t 
 		chain_end(u);
 	}
 	process_move(u, process, block);
-	reach_add(u, time + bound, process);
 }
 
 void unordered_end(struct unordered *u)
@@ -254,6 +262,18 @@ struct unordered_range unordered_entropy(const struct unordered_part *part,
 
 	return (struct unordered_range){(sums[figure] + part->more[figure].least) * unit,
 					(sums[figure] + part->more[figure].most) * unit};
+}
+
+double unordered_scanned(const struct unordered *u, unsigned process)
+{
+	const struct scan *scan = &u->x->scan;
+	const size_t *of = scan->of + process * scan->n_of;
+	double sum = 0;
+
+	for (size_t k = 0; k < scan->n_of; k++)
+		sum += doubt_bits((double)u->scanned[of[k]].rows / (double)u->x->rows,
+				  scan->states);
+	return scan->n_of > 0 ? sum / (double)scan->n_of : 0;
 }
 
 /* A matrix that is off by no more than the root of the squares has singular values that are off by

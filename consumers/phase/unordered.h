@@ -4,6 +4,7 @@
 #ifndef EVSPACE_UNORDERED_H
 #define EVSPACE_UNORDERED_H
 
+#include "consumers/phase/doubt.h"
 #include "consumers/phase/execution.h"
 
 struct unordered_range {
@@ -43,10 +44,11 @@ struct unordered {
 	uint64_t chain;	   /* its number, from 1 on */
 	uint64_t between;  /* rows of it that are not known */
 	double width;	   /* squares that one of these may be off by */
-	struct unordered_reach {
-		double until; /* an entry may be as late as that */
-		unsigned process;
-	} last, other; /* the latest one, and that of another process */
+	struct doubt doubt;
+	unsigned *moved, n_moved;     /* processes of the chain */
+	struct unordered_scanned {    /* by subset of a scan */
+		uint64_t chain, rows; /* the last one that it was in; rows not known */
+	} * scanned;
 	struct unordered_process {
 		uint64_t chain;
 		uint32_t least, most; /* of its blocks */
@@ -74,6 +76,9 @@ struct unordered_range unordered_states(const struct unordered *u);
 /** An entropy in bits, as multiplicity_entropy() has it, of @part. */
 struct unordered_range unordered_entropy(const struct unordered_part *part,
 					 enum unordered_figure figure);
+
+/** What the mean entropy of a scan's subsets with @process may be off by, in bits. */
+double unordered_scanned(const struct unordered *u, unsigned process);
 
 /** The share that a component has which has @variance of @total. */
 struct unordered_range unordered_explained(const struct unordered *u, double variance,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "consumers/phase/clumps.h"
+#include "consumers/phase/doubt.h"
 #include "consumers/phase/multiplicity.h"
 #include "consumers/phase/usual.h"
 #include "pathmap/base/hash.h"
@@ -46,6 +47,11 @@ struct watching {
 	struct clump_usual clump_usual[CLUMPS_MOST];
 	unsigned n_clumps;
 	struct routes routes;
+	struct doubt doubt;	       /* of the subset */
+	double bounds;		       /* in this span: their sum, */
+	uint64_t in_subset, unsure;    /* entries, and those whose order is not known */
+	uint64_t borders;	       /* in all */
+	struct watching_off off, most; /* of this span, and of any */
 };
 
 /* ---- life ---- */
@@ -65,6 +71,7 @@ struct watching *watching_new(const struct watching_shape *shape)
 	w->time = w->begin = shape->begin;
 	clumps_at(&w->clumps, shape->begin);
 	clumps_anew(&w->clumps);
+	doubt_begin(&w->doubt);
 	return w;
 }
 
@@ -87,10 +94,20 @@ struct watched watching_end(const struct watching *w)
 {
 	return (struct watched){w->spans, w->entries,
 				w->left_out + w->visits.left_out + w->ways.left_out +
-					w->states.left_out};
+					w->states.left_out,
+				w->borders, w->most};
 }
 
 /* ---- what has changed ---- */
+
+static double off_of(const struct watching *w, enum change_of of)
+{
+	if (of == CHANGE_SUBSET)
+		return w->off.subset;
+	if (of == CHANGE_TIME)
+		return w->off.time;
+	return of == CHANGE_CLUMP ? w->off.share : 0;
+}
 
 static struct watching_change change_of(const struct watching *w, enum change_of of,
 					const struct usual_change *c)
@@ -103,6 +120,7 @@ static struct watching_change change_of(const struct watching *w, enum change_of
 		.now = c->now,
 		.before = c->before,
 		.unlikely = c->unlikely,
+		.off = off_of(w, of),
 	};
 }
 
@@ -253,7 +271,23 @@ static void span_forget(struct watching *w)
 	occurrences_clear(&w->ways);
 	occurrences_clear(&w->states);
 	clumps_anew(&w->clumps);
-	w->spread = 0;
+	w->spread = w->bounds = 0;
+	w->in_subset = w->unsure = 0;
+}
+
+/* A process that changes at another time is elsewhere for so long; of states of the subset, those
+ * before one whose order is not known are not known. */
+static void off_make(struct watching *w)
+{
+	double all = w->bounds / w->shape.span, n = (double)w->in_subset;
+	double one = doubt_bits(1.0 / w->shape.processes, w->shape.processes + 1.0);
+
+	w->off.share = fmin(1, all);
+	w->off.time = fmin(all * one, log2(w->shape.processes));
+	w->off.subset = n > 0 ? doubt_bits((double)w->unsure / n, n) : 0;
+	w->most.share = fmax(w->most.share, w->off.share);
+	w->most.time = fmax(w->most.time, w->off.time);
+	w->most.subset = fmax(w->most.subset, w->off.subset);
 }
 
 static void time_pass(struct watching *w, double to)
@@ -269,6 +303,7 @@ static void span_end(struct watching *w)
 	occurrences_merge(&w->visits);
 	occurrences_merge(&w->ways);
 	occurrences_merge(&w->states);
+	off_make(w);
 	processes_look(w);
 	if (w->shape.subset)
 		figure_look(w, CHANGE_SUBSET, &w->subset_usual,
@@ -317,7 +352,17 @@ static void process_go(struct watching *w, unsigned process, uint32_t block)
 	w->block[process] = block;
 }
 
-void watching_add(struct watching *w, double time, unsigned process, uint32_t block)
+static void bound_add(struct watching *w, double time, double bound, unsigned process)
+{
+	w->bounds += bound;
+	w->borders += time - bound < w->begin || time + bound >= w->begin + w->shape.span;
+	if (w->shape.subset && w->shape.subset[process]) {
+		w->in_subset++;
+		w->unsure += doubt_add(&w->doubt, time, bound, process);
+	}
+}
+
+void watching_add(struct watching *w, double time, double bound, unsigned process, uint32_t block)
 {
 	uint32_t from = w->block[process];
 
@@ -325,6 +370,7 @@ void watching_add(struct watching *w, double time, unsigned process, uint32_t bl
 		block = WATCHING_BLOCKS - 1;
 	spans_end(w, time);
 	time_pass(w, time);
+	bound_add(w, time, bound, process);
 	w->entries++;
 	occurrences_add(&w->visits, (uint64_t)process << 32 | block);
 	occurrences_add(&w->ways, routes_way(from, block));
@@ -340,5 +386,6 @@ void watching_run(struct watching *w)
 		process_go(w, i, w->shape.start);
 	w->time = w->begin = 0;
 	clumps_at(&w->clumps, 0);
+	doubt_begin(&w->doubt);
 	span_forget(w);
 }

@@ -28,6 +28,7 @@ struct watching_change {
 	double now;	 /* bits, or a share */
 	double before;	 /* what was usual; NaN: it is so from the beginning */
 	double unlikely; /* the probability of such a difference by chance */
+	double off;	 /* what `now` may be off by, as times are known to bounds */
 	unsigned process;
 	struct watching_block { /* a clump's block; or where the process was most often, and next */
 		uint32_t block;
@@ -57,17 +58,25 @@ struct watching *watching_new(const struct watching_shape *shape);
 /** NULL is fine. */
 void watching_free(struct watching *w);
 
-/** At @time, not before the last one, @process enters @block. Tells what has changed in spans that
- * have ended by then. */
-void watching_add(struct watching *w, double time, unsigned process, uint32_t block);
+/** At @time, not before the last one, and known to @bound, @process enters @block. Tells what has
+ * changed in spans that have ended by then. */
+void watching_add(struct watching *w, double time, double bound, unsigned process, uint32_t block);
 
 /** Another run of the same program begins at time 0. The span under way is left out. */
 void watching_run(struct watching *w);
 
+/** What figures of a span may be off by: shares of the time, and bits of the time and the subset.
+ */
+struct watching_off {
+	double share, time, subset;
+};
+
 /** What was watched. */
 struct watched {
 	uint64_t spans, entries;
-	uint64_t left_out; /* entries that were too many, of too many kinds, for one span */
+	uint64_t left_out;	 /* entries that were too many, of too many kinds, for one span */
+	uint64_t borders;	 /* entries that may be of the span beside */
+	struct watching_off off; /* the most that any span was */
 };
 
 struct watched watching_end(const struct watching *w);
