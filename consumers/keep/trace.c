@@ -15,17 +15,17 @@
 /* ---- threads ---- */
 
 /* The name without its last part, the channel. */
-static struct trace_thread *thread_of(struct trace_run *t, const char *element, int32_t rank)
+static struct trace_thread *thread_of(struct trace_run *t, const struct evspace_event *ev)
 {
-	const char *end = strrchr(element, '/');
-	size_t n = end && end > element ? (size_t)(end - element) : strlen(element);
+	const char *end = strrchr(ev->name, '/');
+	size_t n = end && end > ev->name ? (size_t)(end - ev->name) : strlen(ev->name);
 	struct trace_thread *thread;
 
-	HASH_FIND(hh, t->threads, element, n, thread);
+	HASH_FIND(hh, t->threads, ev->name, n, thread);
 	if (!thread) {
 		thread = memory_new(1, sizeof(*thread));
-		thread->name = memory_copy_bytes(element, n);
-		thread->rank = rank;
+		thread->name = memory_copy_bytes(ev->name, n);
+		thread->rank = ev->rank;
 		thread->number = (uint32_t)t->n_threads;
 		HASH_ADD_KEYPTR(hh, t->threads, thread->name, n, thread);
 		t->by_number = memory_room(t->by_number, t->n_threads, sizeof(thread));
@@ -34,17 +34,17 @@ static struct trace_thread *thread_of(struct trace_run *t, const char *element, 
 	return thread;
 }
 
-static struct trace_element *element_of(struct trace_run *t, const char *name, int32_t rank)
+static struct trace_element *element_of(struct trace_run *t, const struct evspace_event *ev)
 {
 	struct trace_element *element = t->last;
 
-	if (element && strcmp(element->name, name) == 0)
+	if (element && strcmp(element->name, ev->name) == 0)
 		return element;
-	HASH_FIND_STR(t->elements, name, element);
+	HASH_FIND_STR(t->elements, ev->name, element);
 	if (!element) {
 		element = memory_new(1, sizeof(*element));
-		element->name = memory_copy(name);
-		element->thread = thread_of(t, name, rank);
+		element->name = memory_copy(ev->name);
+		element->thread = thread_of(t, ev);
 		element->end_ns = INT64_MIN;
 		HASH_ADD_KEYPTR(hh, t->elements, element->name, strlen(element->name), element);
 	}
@@ -74,12 +74,17 @@ static void number_take(struct trace_run *t, struct trace_element *element,
 
 static void losses_take(struct trace_run *t, struct evspace_client *client)
 {
+	struct trace_element *element;
 	struct evspace_loss loss;
 
 	evspace_rewind(client);
 	while (evspace_loss(client, &loss)) {
 		t->lost += loss.lost;
-		element_of(t, loss.name, loss.rank)->lost_till = loss.first + loss.lost;
+		HASH_FIND_STR(t->elements, loss.name, element);
+		if (element)
+			element->lost_till = loss.first + loss.lost;
+		else
+			pairing_hole(t->pairing, loss.rank, INT64_MIN, INT64_MAX);
 	}
 }
 
@@ -171,7 +176,7 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 		t->under_way++;
 		return 0;
 	}
-	element = element_of(t, ev->name, ev->rank);
+	element = element_of(t, ev);
 	to = (struct trace_event){
 		.start_ns = ev->start_ns,
 		.end_ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns,

@@ -10,6 +10,7 @@
 
 #include "consumers/client/client-replay.h"
 #include "consumers/client/evspace-loop.h"
+#include "consumers/keep/progress.h"
 #include "consumers/keep/spill.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
@@ -145,6 +146,7 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 					     .n_select = of->n_select};
 	enum evspace_failure failure;
 	struct evspace_client *client = evspace_open(&look, &failure, e->text, sizeof(e->text));
+	struct read_progress progress = {0};
 	struct evspace_event ev;
 	uint64_t before = m->taken;
 	int rc = -1;
@@ -153,6 +155,8 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 	while (client && (rc = evspace_next(client, -1)) == 1 && !blocks_of_events_full(m)) {
 		while (evspace_event(client, &ev))
 			blocks_of_events_take(m, &ev);
+		progress_show(&progress, "blocks entered", m->taken - before,
+			      client_replay_share(client));
 	}
 	if (client && rc < 0) {
 		failure = evspace_failed(client);

@@ -8,6 +8,7 @@
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
+#include "consumers/cli/status-line.h"
 #include "consumers/client/client-replay.h"
 #include "consumers/phase/components.h"
 #include "consumers/phase/entries.h"
@@ -15,6 +16,9 @@
 #include "consumers/phase/space.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+
+/* How far it is is shown after so many entries, if anything is. */
+#define PROGRESS_EACH 65536u
 
 static const char phase_help[] =
 	"usage: evspace phase --file FILE|--from DIR|live [options]\n"
@@ -131,7 +135,7 @@ static int shape_measure(struct phase *p, struct entries *in, struct error *e)
 	struct entry entry;
 	int got;
 
-	while ((got = entries_next(in, &entry, e)) > 0) {
+	for (; (got = entries_next(in, &entry, e)) > 0; p->entries++) {
 		lowest = entry.block < lowest ? entry.block : lowest;
 		highest = entry.block > highest ? entry.block : highest;
 		p->last = fmax(p->last, entry.time);
@@ -167,6 +171,9 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 
 	entries_rewind(in);
 	while ((got = entries_next(in, &entry, e)) > 0) {
+		if (x->entries % PROGRESS_EACH == 0)
+			progress_show(&p->progress, "blocks gone through", x->entries,
+				      (double)x->entries / (double)p->entries);
 		if (entry.time < x->time && x->seen < p->shape.processes)
 			return entries_unsorted(in, p->shape.processes, e);
 		if (u)
@@ -174,6 +181,7 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 				      entry.bound);
 		execution_add(x, entry.time, entry.process, entry.block - p->base, row, arg);
 	}
+	status_line_clear();
 	if (u)
 		unordered_end(u);
 	if (got == 0)

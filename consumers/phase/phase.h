@@ -3,6 +3,7 @@
 #ifndef EVSPACE_PHASE_H
 #define EVSPACE_PHASE_H
 
+#include "consumers/keep/progress.h"
 #include "consumers/phase/blocks-of-events.h"
 #include "consumers/phase/execution.h"
 #include "consumers/phase/points.h"
@@ -41,6 +42,8 @@ struct phase {
 	unsigned start;
 	uint32_t base; /* the lowest block's number */
 	double last;   /* the time of the last entry of a run, the longest one */
+	uint64_t entries;
+	struct read_progress progress;
 	struct execution_shape shape;
 	bool bounded;		    /* times are known to bounds */
 	struct unordered unordered; /* then, when the execution is read */
