@@ -226,7 +226,7 @@ P
 
 # Its archiver has waited for the program: from when on is half of it there?
 rank_is_cut() {
-	local all begin has
+	local all has
 
 	all=$(tuples_in rank1)
 	for ((begin = 400; begin < 9000; begin += 50)); do
@@ -242,38 +242,54 @@ tuples_in() {
 	evspace archive check "$tap_dir/$1" --json | sed -n 's/.*"type":"archive".*"tuples":\([0-9]*\).*/\1/p'
 }
 
-# What one rank has sent and received at first is lost: no flow is between messages that do not belong together. Each is known by its number from the end, of those that its rank has sent, or received.
+# ... until when is what is missing before that at least a tenth of all?
+rank_has_hole() {
+	local all end
+
+	all=$(tuples_in rank1)
+	for ((end = begin - 50; end > 0; end -= 50)); do
+		rm -rf "$tap_dir/early1"
+		evspace archive cut --end "${end}ms" "$tap_dir/rank1" "$tap_dir/early1" 2>"$tap_dir/err" || return
+		[ $(($(tuples_in early1) + $(tuples_in late1))) -gt $((all - all / 10)) ] || return 0
+	done
+	return 1
+}
+
+# merged NAME PART...: the parts of rank 1 with the others, as flows.
+merged() {
+	evspace archive merge "$tap_dir/others" "${@:2}" --into "$tap_dir/$1" && evspace export --to perfetto --from "$tap_dir/$1" "$tap_dir/$1.perfetto"
+}
+
+# What one rank has sent and received at first is lost, or in between: no flow is between messages that do not belong together.
 lost_messages_shift_nothing() {
-	evspace archive --run made --select '/**/rank0/**' --select '/**/rank2/**' "$tap_dir/others" && rank_is_cut &&
-		evspace archive merge "$tap_dir/others" "$tap_dir/late1" --into "$tap_dir/late" && tap_says 0 "$unpaired" evspace export --to perfetto --from "$tap_dir/late" "$tap_dir/late.perfetto" || return
-	python3 - "$tap_dir/perfetto" "$tap_dir/late.perfetto" <<'P'
+	evspace archive --run made --select '/**/rank0/**' --select '/**/rank2/**' "$tap_dir/others" && rank_is_cut && rank_has_hole && merged entire "$tap_dir/rank1" &&
+		tap_says 0 "$unpaired" merged late "$tap_dir/late1" && tap_says 0 "$unpaired" merged hole "$tap_dir/early1" "$tap_dir/late1" || return
+	python3 - "$tap_dir/"{entire,late,hole}.perfetto <<'P'
 import collections, sys
 from fields import fields
 
+# by the times of their sides
 def flows(name):
-    sides = collections.defaultdict(list)
+    ends = collections.defaultdict(dict)
     for _, packet in fields(open(name, "rb").read()):
-        e = dict(fields(dict(fields(packet)).get(11, b"")))
-        if e.get(9) == 3:
-            sides[e[11], e[23]].append(e.get(47) or e.get(48))
-    ends = {}
-    for (track, kind), all in sides.items():
-        for n, flow in enumerate(reversed(all)):
-            if flow:
-                ends.setdefault(flow, {})[kind] = (track, n)
+        p = dict(fields(packet))
+        e = dict(fields(p.get(11, b"")))
+        flow = e.get(47) or e.get(48)
+        if flow:
+            ends[flow][e[23]] = (e[11], p[8])
     return {(e[b"send"], e[b"receive"]) for e in ends.values()}
 
-all, late = (flows(name) for name in sys.argv[1:])
-print(len(all), "flows, then", len(late), "of which", len(late - all), "are others")
-open(sys.argv[2] + ".flows", "w").write(f"{len(late)}\n{len(late)}\n")
-sys.exit(not late or len(late) == len(all) or bool(late - all))
+entire, late, hole = (flows(name) for name in sys.argv[1:])
+print(len(entire), "flows, then", len(late), "and", len(hole), "of which", len(late - entire), "and", len(hole - entire), "are others")
+open(sys.argv[3] + ".flows", "w").write(f"{len(hole)}\n{len(hole)}\n")
+sys.exit(not late or len(late) == len(entire) or len(hole) < len(late) or len(hole) == len(entire) or bool((late | hole) - entire))
 P
 }
 
 # In OTF2 others are left out: its readers take the n-th send for that of the n-th receive.
 otf2_has_pairs() {
-	tap_says 0 "$unpaired" evspace export --to otf2 --from "$tap_dir/late" "$tap_dir/late-otf2" && otf2-print "$tap_dir/late-otf2/traces.otf2" >"$tap_dir/read" &&
-		awk '{ n[$1]++ } END { print n["MPI_SEND"]; print n["MPI_RECV"] }' "$tap_dir/read" | cmp - "$tap_dir/late.perfetto.flows"
+	tap_says 0 "$unpaired" evspace export --to otf2 --from "$tap_dir/hole" "$tap_dir/hole-otf2" && otf2-print "$tap_dir/hole-otf2/traces.otf2" >"$tap_dir/read" &&
+		awk '{ n[$1]++ } END { print n["MPI_SEND"]; print n["MPI_RECV"] }' "$tap_dir/read" | cmp - "$tap_dir/hole.perfetto.flows"
 }
 
 # Perfetto's own schema (protos/perfetto/trace/perfetto_trace.proto of its sources), where $PERFETTO_TRACE_PROTO names it: no field is unknown to it, and the packets are the same.
