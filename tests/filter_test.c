@@ -37,6 +37,7 @@ static struct names *some_names(void)
 	names_learn(names, 3, LEVEL_NODE, -1, 0, "/4W/w0");
 	names_comm_learn(names, 0xabc, 0, 8, 1, NULL);
 	names_comm_learn(names, 0xabd, 0xabc, 8, 1, NULL);
+	names_label_learn(names, label_id("solve_x", 7), "solve_x");
 	return names;
 }
 
@@ -133,6 +134,20 @@ static void channels_above_elements(void)
 	EXPECT(&t, 2, 0, "channel=p2p", "channel!=p2p");
 }
 
+/* Regions by their names; of all else the same number is something else. */
+static void of_a_region(void)
+{
+	struct tuple t = send_tuple();
+
+	t.seq_or_tag = label_id("solve_x", 7);
+	EXPECT(&t, 1, 0, "label=solve_x", "label!=solve_x", "label=*");
+	t.op = op_find("evspace_region");
+	EXPECT(&t, 1, 1, "label=solve_x", "label=a,solve_?", "label=s*", "label!=solve");
+	EXPECT(&t, 1, 0, "label!=solve_x", "label=solve");
+	t.seq_or_tag++;
+	EXPECT(&t, 1, 0, "label=solve_x", "label!=solve_x", "label=*");
+}
+
 static void bad_conditions(void)
 {
 	static const char *const bad[][2] = {
@@ -142,6 +157,8 @@ static void bad_conditions(void)
 		{"op", "must be followed by =, != and a value"},
 		{"op>MPI_Send", "op can only be = or !="},
 		{"name<x", "name can only be = or !="},
+		{"label<x", "label can only be = or !="},
+		{"label=", "must be compared with a value"},
 		{"op=MPI_Sned", "`MPI_Sned` is not an operation"},
 		{"op=MPI_Send|", "`` is not an operation"},
 		{"op=", "must be compared with a value"},
@@ -171,7 +188,7 @@ static void bad_conditions(void)
 		 "more than 24 values"},
 		{"op=Send bytes>1k wrong", "`wrong` is not a key to filter by"},
 	};
-	char longest[2000] = "op=";
+	char longest[2000] = "op=", label[300] = "label=";
 	struct error e;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -180,6 +197,9 @@ static void bad_conditions(void)
 			tap_note("%s: %s", bad[i][0], e.text);
 		CU_ASSERT_PTR_NOT_NULL(strstr(e.text, bad[i][1]));
 	}
+	memset(label + 6, 'x', 256);
+	CU_ASSERT_EQUAL(stage_check("filter", label, NULL, NULL, &e), -1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(e.text, "label is longer than 255"));
 	memset(longest + 3, 'x', sizeof(longest) - 4);
 	CU_ASSERT_EQUAL(stage_check("filter", longest, NULL, NULL, &e), -1);
 	CU_ASSERT_EQUAL(stage_check("filter", " op=Send  bytes>1k\trank=[0-7] ", NULL, NULL, &e),
@@ -432,6 +452,7 @@ static CU_TestInfo filter_cases[] = {
 	{"of a send", of_a_send},
 	{"of what is not there", of_what_is_not_there},
 	{"channels above elements", channels_above_elements},
+	{"conditions on a region", of_a_region},
 	{"bad conditions are told what would be right", bad_conditions},
 	{"of fields", of_fields},
 	{"nothing goes uncounted", nothing_goes_uncounted},

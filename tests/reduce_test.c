@@ -158,6 +158,8 @@ static void totals_in_any_tree(void)
 	folds_alike(LEVEL_THREAD, "count of bytes", 1);
 	folds_alike(LEVEL_ALL, "count by block", 0);
 	folds_alike(LEVEL_NODE, "count by block", 1);
+	folds_alike(LEVEL_CLUSTER, "sum by label", 0);
+	folds_alike(LEVEL_ALL, "variance by label", 0);
 }
 
 static void last_in_any_tree(void)
@@ -175,10 +177,16 @@ static void first_in_any_tree(void)
 
 static void arguments(void)
 {
-	static const char *const good[] = {
-		"first",	   "last",	     "count",
-		"sum of bytes",	   "mean by op",     "variance of duration by comm by op",
-		"max by op by op", "count by block", "max of field residual"};
+	static const char *const good[] = {"first",
+					   "last",
+					   "count",
+					   "sum of bytes",
+					   "mean by op",
+					   "variance of duration by comm by op",
+					   "max by op by op",
+					   "count by block",
+					   "max of field residual",
+					   "sum by op by comm by label"};
 	static const char *const bad[] = {"",
 					  "latest",
 					  "last by op",
@@ -189,6 +197,7 @@ static void arguments(void)
 					  "sum of bytes by",
 					  "sum by block",
 					  "count by block by comm",
+					  "count by block by label",
 					  "max of field",
 					  "max of field a by op",
 					  "first of field a"};
@@ -240,6 +249,51 @@ static void counts_by_block(void)
 	}
 	CU_ASSERT(in == 2 && behind == 1 && seven == 2 && one == 1 && all == n);
 	place_fini(&p);
+}
+
+/* Regions have totals by their names, all else by communicator where that is said, also where
+ * totals are merged. */
+static void sums_by_label(void)
+{
+	const uint16_t send = op_find("MPI_Send"), region = op_find("evspace_region");
+	const struct tuple tuples[] = {
+		{.start = 1, .end = 3, .op = send, .comm = 44, .seq_or_tag = 7},
+		{.start = 1, .end = 4, .op = region, .seq_or_tag = 7},
+		{.start = 2, .end = 4, .op = send, .comm = 44, .seq_or_tag = 8},
+		{.start = 3, .end = 9, .op = region, .seq_or_tag = 8},
+		{.start = 9, .end = 10, .op = region, .seq_or_tag = 7},
+	};
+	static const char *const args[] = {"sum by op by comm by label", "sum by label"};
+	const size_t n = sizeof(tuples) / sizeof(tuples[0]);
+
+	for (unsigned k = 0; k < 2; k++) {
+		uint64_t sent = 0, seven = 0, eight = 0, all = 0;
+		struct batch_cursor c = {0};
+		struct run_view view;
+		struct part *part;
+		struct place p;
+
+		place_init(&p, 0);
+		part = batch_add(&p.batch, RUN_PART, 0, RANDOM_TREES_WAVE, 1, 0);
+		*part = (struct part){.clock = CLOCK_LINE_NS, .read = n, .elements = 1};
+		memcpy(batch_add(&p.batch, RUN_TUPLES, 1, 0, (uint16_t)n, 0), tuples,
+		       sizeof(tuples));
+		place_apply(&p, &reduce_ops, LEVEL_NODE, args[0]);
+		place_apply(&p, &reduce_ops, LEVEL_ALL, args[k]);
+		while (batch_next(&p.batch, &c, &view)) {
+			for (unsigned i = 0; view.run->kind == RUN_TOTALS && i < view.run->count;
+			     i++) {
+				const struct total *t = &view.totals[i];
+
+				sent += t->op == send && t->comm == (k ? 0 : 44) ? t->sum : 0;
+				seven += t->op == region && t->comm == 7 ? t->sum : 0;
+				eight += t->op == region && t->comm == 8 ? t->sum : 0;
+				all += t->count;
+			}
+		}
+		CU_ASSERT(sent == 4 && seven == 4 && eight == 6 && all == n);
+		place_fini(&p);
+	}
 }
 
 /* A run of @n tuples with values from @first on. */
@@ -365,6 +419,7 @@ static void a_wave_allocates_nothing(void)
 static CU_TestInfo reduce_cases[] = {
 	{"totals are the same in any tree", totals_in_any_tree},
 	{"processes are counted by the block that they are in", counts_by_block},
+	{"regions are added up by their names", sums_by_label},
 	{"figures of fields of typed tuples", figures_of_fields},
 	{"an infinite value makes an infinite mean", an_infinite_value},
 	{"the last are the same in any tree", last_in_any_tree},

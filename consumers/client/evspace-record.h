@@ -48,7 +48,7 @@ int evspace_event(struct evspace_client *client, struct evspace_event *event);
 struct evspace_total {
 	const char *name; /* of the group that it sums up: a thread, node, cluster, or "/" */
 	const char *op;	  /* key, "" if not by operation */
-	uint32_t comm;	  /* key, 0 if not by communicator; by block: that (docs/phase.md) */
+	uint32_t comm;	  /* key, 0 if not by communicator; by label, block: that */
 	const char *what; /* "duration" (ns) or "bytes" */
 	const char *fold; /* the figure that the view asks for: "count", "sum", … */
 	uint64_t count, sum, min, max;

@@ -115,12 +115,22 @@ static const char *figure_text(char buf[UNIT_TEXT], const struct evspace_total *
 	return buf;
 }
 
-static void text_total(const struct evspace_total *t, size_t width, FILE *out)
+/* The region or phase that it is of, or NULL. */
+static const char *label_of(const struct evspace_client *client, const struct evspace_total *t)
 {
-	char n[UNIT_TEXT], text[UNIT_TEXT], comm[32] = "";
+	return op_is_labelled(op_find(t->op)) ? evspace_label(client, t->comm) : NULL;
+}
+
+static void text_total(const struct evspace_client *client, const struct evspace_total *t,
+		       size_t width, FILE *out)
+{
+	char n[UNIT_TEXT], text[UNIT_TEXT], comm[128] = "";
+	const char *label = label_of(client, t);
 	char *line;
 
-	if (t->comm)
+	if (label)
+		snprintf(comm, sizeof(comm), " in %s", label);
+	else if (t->comm)
 		snprintf(comm, sizeof(comm), " on communicator %08x", t->comm);
 	line = memory_format("%-30s %-20s %s of %s %s of %s tuple%s%s", t->name, t->op, t->fold,
 			     t->what, figure_text(text, t), unit_count(n, t->count),
@@ -245,17 +255,22 @@ static void json_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 		   out);
 }
 
-static void json_total(const struct evspace_total *t, size_t width, FILE *out)
+static void json_total(const struct evspace_client *client, const struct evspace_total *t,
+		       size_t width, FILE *out)
 {
+	const char *label = label_of(client, t);
+	json_t *o;
+
 	(void)width;
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type",
-			     "total", "name", json_text(t->name), "op", json_text(t->op), "comm",
-			     json_comm(t->comm), "what", t->what, "fold", t->fold, "value",
-			     json_figure(figure(t)), "count", json_count(t->count), "sum",
-			     json_count(t->sum), "min", json_count(t->min), "max",
-			     json_count(t->max), "mean", json_figure(t->mean), "variance",
-			     json_figure(t->variance)),
-		   out);
+	o = json_pack("{s:s,s:o,s:o,s:o,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "total",
+		      "name", json_text(t->name), "op", json_text(t->op), "comm",
+		      json_comm(label ? 0 : t->comm), "what", t->what, "fold", t->fold, "value",
+		      json_figure(figure(t)), "count", json_count(t->count), "sum",
+		      json_count(t->sum), "min", json_count(t->min), "max", json_count(t->max),
+		      "mean", json_figure(t->mean), "variance", json_figure(t->variance));
+	if (label)
+		json_object_set_new(o, "label", json_text(label));
+	json_print(o, out);
 }
 
 static void json_summary(const struct evspace_counts *n, uint64_t sampled, FILE *out)
@@ -305,8 +320,10 @@ static void csv_loss(const struct evspace_loss *loss, size_t width, FILE *out)
 	(void)out;
 }
 
-static void csv_total(const struct evspace_total *t, size_t width, FILE *out)
+static void csv_total(const struct evspace_client *client, const struct evspace_total *t,
+		      size_t width, FILE *out)
 {
+	(void)client;
 	(void)width;
 	words_csv(out, t->name);
 	putc(',', out);

@@ -115,7 +115,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	evspace_rewind(f->client);
 	while (evspace_total(f->client, &total)) {
 		any = true;
-		v->format->total(&total, width, stdout);
+		v->format->total(f->client, &total, width, stdout);
 	}
 	evspace_rewind(f->client);
 	while (evspace_figure(f->client, &figure)) {

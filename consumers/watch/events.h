@@ -14,7 +14,8 @@ struct events_format {
 	void (*event)(const struct evspace_client *client, const struct evspace_event *event,
 		      size_t width, FILE *out);
 	void (*loss)(const struct evspace_loss *loss, size_t width, FILE *out);
-	void (*total)(const struct evspace_total *total, size_t width, FILE *out);
+	void (*total)(const struct evspace_client *client, const struct evspace_total *total,
+		      size_t width, FILE *out);
 	void (*typed)(const struct evspace_typed *typed, size_t width, FILE *out);
 	void (*figure)(const struct evspace_figure *figure, size_t width, FILE *out);
 	/* The counts of all, at the end. */

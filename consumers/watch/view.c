@@ -93,7 +93,7 @@ static void records_json(const struct viewer *v, FILE *out)
 		events_json.event(v->follow.client, &ev, 0, out);
 	evspace_rewind(v->follow.client);
 	while (evspace_total(v->follow.client, &total))
-		events_json.total(&total, 0, out);
+		events_json.total(v->follow.client, &total, 0, out);
 	evspace_rewind(v->follow.client);
 	while (evspace_typed(v->follow.client, &typed))
 		events_json.typed(&typed, 0, out);
@@ -133,7 +133,7 @@ static void records_text(const struct viewer *v, FILE *out)
 	evspace_rewind(v->follow.client);
 	for (size_t i = 0; viewer_shows(v, i, n_totals) && evspace_total(v->follow.client, &total);
 	     i++)
-		events_text.total(&total, width, out);
+		events_text.total(v->follow.client, &total, width, out);
 	viewer_more(v, n_totals, out);
 	typed_records_text(v, out, width);
 }

@@ -126,6 +126,11 @@ int op_is_numbered(uint16_t op)
 	return row && row->numbered;
 }
 
+int op_is_labelled(uint16_t op)
+{
+	return op == OP_EVSPACE_REGION || op == OP_EVSPACE_PHASE;
+}
+
 enum op_alike op_alike(uint16_t op)
 {
 	const struct op_row *row = op_row(op);

@@ -79,6 +79,10 @@ enum op_alike {
 
 enum op_alike op_alike(uint16_t op);
 
+/** Is it a region or phase of the program, whose tuples have the number of its name (seq_or_tag),
+ * and no communicator? */
+int op_is_labelled(uint16_t op);
+
 /** How many operations there are of the library of @op: MPI, PVM, a program's own, or EventSpace;
  * @channel: of this operation group alone, -1: of all. */
 unsigned op_count(uint16_t op, int channel);

@@ -27,7 +27,7 @@ struct total {
 	uint64_t sum;	 /* exact, in ns or bytes */
 	double mean, m2; /* m2: sum of squared differences from the mean */
 	uint64_t min, max;
-	uint32_t comm; /* key: communicator, 0 if not by comm; by block: that (reduce.c) */
+	uint32_t comm; /* key: communicator, 0 if not by comm; by block, label: that (reduce.c) */
 	uint16_t op;   /* key: operation, 0 if not by op */
 	uint8_t value; /* enum total_value */
 	uint8_t fold;  /* enum total_fold: the figure that was asked for */

@@ -8,6 +8,7 @@
 
 #include "pathmap/base/interval.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/base/wildcard.h"
 #include "tree/data/names-comm.h"
 #include "tree/data/op.h"
 #include "tree/data/signature.h"
@@ -121,6 +122,7 @@ static const struct key {
 	[KEY_RANK] = {"rank", read_numbers, true},
 	[KEY_NAME] = {"name", NULL, false},
 	[KEY_FIELD] = {"field", NULL, true},
+	[KEY_LABEL] = {"label", NULL, false},
 };
 
 static const struct {
@@ -147,7 +149,7 @@ static int parse_key(struct condition *c, const char **text, struct error *e)
 		return errorf(
 			e,
 			"`%.*s` is not a key to filter by; there are op, channel, comm, peer, "
-			"tag, bytes, duration, rank, name and, of programs' own elements, "
+			"tag, bytes, duration, rank, name, label and, of programs' own elements, "
 			"`field NAME`",
 			(int)(length < WORD_BYTES ? length : WORD_BYTES), *text);
 	*text = skip_blanks(*text + length);
@@ -248,7 +250,10 @@ int condition_parse(struct condition *c, const char **text, struct error *e)
 		return parse_words(c, value, e);
 	if (c->key == KEY_FIELD)
 		return parse_values(c, value, e);
-	if (pattern_check(value, e) < 0)
+	if (length >= sizeof(c->pattern))
+		return errorf(e, "%s is longer than %zu characters", keys[c->key].name,
+			      sizeof(c->pattern) - 1);
+	if (c->key == KEY_NAME && pattern_check(value, e) < 0)
 		return error_prefix(e, "%s", keys[c->key].name);
 	memcpy(c->pattern, value, length + 1);
 	return 0;
@@ -308,6 +313,7 @@ static bool key_get(const struct condition *c, const struct condition_subject *s
 		break;
 	case KEY_NAME:
 	case KEY_FIELD:
+	case KEY_LABEL:
 	case KEY_COUNT:
 		return false;
 	}
@@ -328,12 +334,24 @@ static bool among(const struct condition *c, const struct condition_subject *s, 
 	return false;
 }
 
+/* A list, with wildcards, as names of regions may be any text. */
+static bool label_holds(const struct condition *c, const struct condition_subject *s)
+{
+	const char *label = op_is_labelled(s->tuple->op)
+				    ? names_label_find(s->names, s->tuple->seq_or_tag)
+				    : NULL;
+
+	return label && wildcard_list_match(c->pattern, label) == (c->relation == EQUAL);
+}
+
 bool condition_holds(const struct condition *c, const struct condition_subject *s)
 {
 	uint64_t value;
 
 	if (c->key == KEY_FIELD)
 		return true;
+	if (c->key == KEY_LABEL)
+		return label_holds(c, s);
 	if (c->key == KEY_NAME)
 		return s->name &&
 		       pattern_match(c->pattern, s->name->text) == (c->relation == EQUAL);

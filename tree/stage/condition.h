@@ -24,6 +24,7 @@ enum condition_key {
 	KEY_RANK,     /* of the thread that wrote the tuple */
 	KEY_NAME,     /* of the element */
 	KEY_FIELD,    /* of a tuple of a program's own element */
+	KEY_LABEL,    /* of a region or phase of the program (evspace.h) */
 	KEY_COUNT,
 };
 
@@ -41,7 +42,8 @@ struct condition {
 	struct {
 		uint64_t first, last;
 	} ranges[CONDITION_RANGES]; /* if ordered, the number to compare with is ranges[0].first */
-	char pattern[NAME_BYTES];   /* for KEY_NAME; for KEY_FIELD the values as text, and … */
+	/* for KEY_NAME and KEY_LABEL; for KEY_FIELD the values as text, and … */
+	char pattern[NAME_BYTES];
 	char field[FIELDS_NAME];
 	double numbers[CONDITION_RANGES]; /* … as numbers, NaN if they are none */
 };
@@ -67,7 +69,8 @@ bool condition_on_element(const struct condition *c);
 /**
  * Does it hold? It never does, whatever the relation, if the tuple has no such key: rank and name
  * while its element is unknown or above ranks, peer (collectives), tag (all but point-to-point),
- * duration (under way). One on a field always does, as it is about other tuples.
+ * duration (under way), label (all but regions and phases). One on a field always does, as it is
+ * about other tuples.
  */
 bool condition_holds(const struct condition *c, const struct condition_subject *subject);
 

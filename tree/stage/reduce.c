@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "tree/data/op.h"
 #include "tree/stage/field-reduce.h"
 #include "tree/stage/fold.h"
 
@@ -17,7 +18,7 @@ struct reduce {
 	enum reduce_kind kind;
 	enum total_fold figure;
 	enum total_value value;
-	bool by_op, by_comm, by_block;
+	bool by_op, by_comm, by_block, by_label;
 	struct field_figure like; /* of a field of typed tuples */
 };
 
@@ -34,7 +35,8 @@ static int reduce_complain(const char *args, struct error *e)
 		      "`reduce%s%.60s` is not understood; write `reduce first`, `reduce last`, or "
 		      "`reduce` with "
 		      "count, sum, min, max, mean or variance, then `of duration` or `of bytes`, "
-		      "`by op`, `by comm` or `by block` as wanted; of elements of programs "
+		      "`by op`, `by comm`, `by label` or `by block` as wanted; of elements of "
+		      "programs "
 		      "`of field NAME`",
 		      *args ? " " : "", args);
 }
@@ -47,6 +49,8 @@ static int reduce_option(struct stage *s, const char *word, const char *what)
 		fold_about(s, r->value = (enum total_value)total_value_find(what));
 	else if (strcmp(word, "by") == 0 && strcmp(what, "block") == 0)
 		r->by_op = r->by_block = true;
+	else if (strcmp(word, "by") == 0 && strcmp(what, "label") == 0)
+		r->by_op = r->by_label = true;
 	else if (strcmp(word, "by") != 0 || !fold_by(what, &r->by_op, &r->by_comm))
 		return -1;
 	return 0;
@@ -97,7 +101,7 @@ static int reduce_init(struct stage *s, const char *args, struct error *e)
 		    reduce_option(s, word, what) < 0)
 			return reduce_complain(args, e);
 	}
-	if (r->by_block && (r->by_comm || r->figure != FOLD_COUNT))
+	if (r->by_block && (r->by_comm || r->by_label || r->figure != FOLD_COUNT))
 		return reduce_complain(args, e);
 	if (r->kind != REDUCE_TOTAL)
 		s->traits.makes = RUN_TUPLES;
@@ -220,6 +224,16 @@ static uint32_t block_of(const struct tuple *t)
 	return t->op == OP_EVSPACE_STATE ? t->seq_or_tag : (t->flags & TUPLE_RUNNING) != 0;
 }
 
+/* What there is a total for beside its operation: regions and phases have no communicator. */
+static uint32_t beside(const struct reduce *r, const struct tuple *t)
+{
+	if (r->by_block)
+		return block_of(t);
+	if (r->by_label && op_is_labelled(t->op))
+		return t->seq_or_tag;
+	return r->by_comm ? t->comm : 0;
+}
+
 static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t name)
 {
 	struct reduce *r = reduce_of(s);
@@ -230,7 +244,7 @@ static void sum_tuples(struct stage *s, const struct run_view *view, uint32_t na
 	for (unsigned i = 0; i < view->run->count; i++) {
 		const struct tuple *t = &view->tuples[i];
 		uint16_t op = r->by_op ? t->op : 0;
-		uint32_t comm = r->by_block ? block_of(t) : r->by_comm ? t->comm : 0;
+		uint32_t comm = beside(r, t);
 		uint64_t value = t->bytes;
 
 		if (r->by_block) {
@@ -258,7 +272,7 @@ static void total_key(struct stage *s, void *record, uint32_t name, uint64_t key
 
 	if (!r->by_op)
 		total->op = 0;
-	if (!r->by_comm && !r->by_block)
+	if (!r->by_comm && !r->by_block && !(r->by_label && op_is_labelled(total->op)))
 		total->comm = 0;
 	if (total->value == r->value)
 		total->fold = (uint8_t)r->figure;

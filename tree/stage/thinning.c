@@ -10,7 +10,6 @@
 #include "pathmap/model/sampling.h"
 #include "tree/data/entropy-window.h"
 #include "tree/data/op.h"
-#include "tree/data/op-table.h"
 
 _Static_assert(SAMPLING_WINDOW_MOST <= ENTROPY_WINDOW_MAX, "there are tables for each window");
 
@@ -117,9 +116,7 @@ static void thinned_note(struct thinning *t, struct thinned *k, uint64_t first)
 /* What the window sees of a tuple: its operation, or the region that it is. */
 static uint32_t tuple_event(const struct tuple *t)
 {
-	bool labelled = t->op == OP_EVSPACE_REGION || t->op == OP_EVSPACE_PHASE;
-
-	return labelled ? t->seq_or_tag | UINT32_C(1) << 31 : t->op;
+	return op_is_labelled(t->op) ? t->seq_or_tag | UINT32_C(1) << 31 : t->op;
 }
 
 /* 1 by what can happen: the operations of the element's group, which the library knows before. */
