@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tests the store: segments of real processes come, go and die, and have their names. */
+#include "node-agent/control/usage.h"
 #include "node-agent/store/store.h"
 #include "tests/tap.h"
 #include "tests/fixture.h"
 #include "tree/data/clock.h"
 #include "tree/data/turn.h"
 
+#include <dirent.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -299,6 +303,64 @@ static void very_many_forged(void)
 	CU_ASSERT(store_refresh_part(&fixture.store, 0));
 }
 
+/* ---- what processes use ---- */
+
+/* A process that runs all the time: while it is positive, lists of its threads come to their end
+ * when it has run on for a while, as on a host with much to do. */
+static pid_t busy;
+static uint64_t busy_ran;
+
+static uint64_t ran_ns(pid_t pid)
+{
+	struct timespec t = {0};
+	clockid_t clock;
+
+	CU_ASSERT_EQUAL_FATAL(clock_getcpuclockid(pid, &clock), 0);
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+struct dirent *readdir(DIR *dir)
+{
+	static struct dirent *(*next)(DIR *);
+	struct dirent *entry;
+
+	if (!next)
+		*(void **)(void *)&next = dlsym(RTLD_NEXT, "readdir64");
+	entry = next(dir);
+	if (entry || busy <= 0)
+		return entry;
+	for (busy_ran = ran_ns(busy); ran_ns(busy) < busy_ran + 50000000u;)
+		usleep(1000);
+	return NULL;
+}
+
+/* What a thread runs after it was read is not what ended ones have run. */
+static void time_while_read(void)
+{
+	Evspace__Process p = EVSPACE__PROCESS__INIT;
+	unsigned left = USAGE_THREADS;
+	pid_t m = maker_start("one", 0, 0), spins = fork();
+	struct store_segment s;
+
+	if (spins == 0)
+		for (;;)
+			;
+	CU_ASSERT_TRUE_FATAL(spins > 0);
+	fixture_start(false);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(fixture_find("rank0"));
+	s = *fixture_find("rank0");
+	busy = s.pid = spins;
+	CU_ASSERT_TRUE(usage_fill(&s, &p, &left));
+	busy = 0;
+	CU_ASSERT_EQUAL_FATAL(p.n_used, 1);
+	CU_ASSERT(p.used[0]->ran_ns <= busy_ran && left == USAGE_THREADS - 1);
+	evspace__used__free_unpacked(p.used[0], NULL);
+	free(p.used);
+	maker_end(spins);
+	maker_end(m);
+}
+
 static CU_TestInfo life_cases[] = {
 	{"a base that is missing is empty", no_base},
 	{"segments are found at the start", found_at_start},
@@ -310,6 +372,7 @@ static CU_TestInfo life_cases[] = {
 	{"nothing wakes a store at rest", silent_at_rest},
 	{"users are told before a segment is unmapped", told_before},
 	{"the newest process of a rank has its name", same_rank},
+	{"what threads run while they are read has not ended", time_while_read},
 	{"1,000 segments", many},
 	{"20,000 forged files", very_many_forged},
 	CU_TEST_INFO_NULL,

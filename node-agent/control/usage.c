@@ -15,7 +15,7 @@
 #include "node-agent/store/proc.h"
 #include "pathmap/base/memory.h"
 
-/** The kernel's figure of a thread that runs may be so far behind: a tick, and the time to read. */
+/** The kernel's figure of a thread that runs may be so far behind: a tick. */
 #define BEHIND_NS 10000000u
 
 /* Where the kernel's numbers are read from, and to. */
@@ -124,17 +124,24 @@ static void thread_add(const struct usage_tids *tids, int pid, int tid, Evspace_
 	free(status);
 }
 
-/* What ran in threads that have ended, or were too many to be read: the process's own clock has it
- * all. Of @n that are there the kernel may have said less than they have run. */
-static void ended_add(int pid, unsigned n, Evspace__Process *p)
+/* What all threads of the process have run, also those that have ended; 0: not known. */
+static uint64_t process_ran(int pid)
 {
 	clockid_t clock;
 	struct timespec t;
-	uint64_t all, ran = 0;
 
 	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
-		return;
-	all = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What ran in threads that have ended, or were too many to be read. @all is of before the others
+ * were read, so that it has nothing that these have run since, however long that took; of @n that
+ * are there the kernel may have said less than they had run. */
+static void ended_add(uint64_t all, unsigned n, Evspace__Process *p)
+{
+	uint64_t ran = 0;
+
 	for (size_t i = 0; i < p->n_used; i++)
 		ran += p->used[i]->ran_ns;
 	if (all > ran + (uint64_t)n * BEHIND_NS)
@@ -154,6 +161,7 @@ bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *le
 	const struct dirent *entry;
 	char path[64], *status;
 	unsigned n = 0;
+	uint64_t all;
 	DIR *tasks;
 
 	if (!s->alive || s->pid <= 0)
@@ -164,6 +172,7 @@ bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *le
 	if (usage_tids_read(&tids, &s->segment) < 0)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
+	all = process_ran(s->pid);
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks)) && n < USAGE_TIDS) {
 		if (entry->d_name[0] == '.')
@@ -174,7 +183,7 @@ bool usage_fill(const struct store_segment *s, Evspace__Process *p, unsigned *le
 	*left -= n;
 	if (tasks)
 		closedir(tasks);
-	ended_add(s->pid, n, p);
+	ended_add(all, n, p);
 	status = proc_read(s->pid, "status");
 	if (status) {
 		p->anonymous_bytes = kibibytes(status, "\nRssAnon:");
