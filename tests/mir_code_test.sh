@@ -306,6 +306,69 @@ fortran_odd_ones_end() {
 	EOT
 }
 
+# Of #if what a preprocessor takes with the same flags; without them the first part.
+parts_of_if() {
+	local options=(--flags '-DONE -DTHREE=3 -D SPACE=2 -DGONE -UGONE -DTEXT="a b') n=0 condition
+
+	printf '#define LOCAL 4\n#define TWICE (2 * \\\n  LOCAL)\n#define LOOP LOOP\n' >parts.F90
+	while read -r condition; do
+		printf '#%s\n      subroutine a%d\n      end subroutine\n#else /* other */\n      subroutine b%d\n      end subroutine\n#endif\n' "$condition" $((n += 1)) $n
+	done >>parts.F90 <<-'EOT'
+		ifdef ONE
+		ifndef ONE
+		ifdef GONE
+		if defined(ONE) && !defined (NOTHING)
+		if defined ONE && THREE > SPACE
+		if THREE == 3
+		if NOTHING
+		if (THREE - SPACE) * 2 == 1
+		if TWICE == 8 && LOCAL<<1 == 0x8
+		if -1 < 0 && ~0 == -1 && !0 && 7 % 4 == THREE && (6 & 3 | 8 ^ 1) == 11
+		if 0 /* never */
+		if THREE>=3&&SPACE<=1
+	EOT
+	cat >>parts.F90 <<-'EOT'
+		#ifdef NOTHING
+		#define LATE
+		      subroutine c1
+		      end subroutine
+		#elif THREE == 4
+		      subroutine c2
+		      end subroutine
+		#elif THREE == 3
+		# if defined(LATE) || \
+		     LOCAL != 4
+		      subroutine c3
+		      end subroutine
+		# else
+		      subroutine c4
+		      end subroutine
+		# endif
+		#elif 1
+		      subroutine c5
+		      end subroutine
+		#else
+		      subroutine c6
+		      end subroutine
+		#endif
+		#undef ONE
+		#ifdef ONE
+		      subroutine d
+		      end subroutine
+		#endif
+		#if LOOP
+		      subroutine e
+		      end subroutine
+		#endif
+	EOT
+	sir "$tap_dir/parts.F90" && cpp -traditional-cpp -w -DONE -DTHREE=3 -DSPACE=2 <parts.F90 | sed -n 's/^ *subroutine \([a-z0-9]*\)/\1/p' >true && grep -q c4 true || return
+	# a macro of itself is not understood, and so taken
+	echo e >>true
+	diff <(regions subprogram '{name}') <(sort true) || return
+	options=()
+	sir "$tap_dir/parts.F90" && [ "$(regions subprogram '{name}' | tr '\n' ' ')" = 'a1 a10 a12 a2 a3 a4 a5 a6 a7 a8 a9 b11 c1 d e ' ]
+}
+
 # code_case NAME COMMAND: one that needs what reads C.
 code_case() {
 	if [ -x "$top_builddir/evspace-clang" ]; then
@@ -339,6 +402,7 @@ else
 	tap_case "without libclang it says what to install" not_built
 fi
 tap_case "procedures, loops, calls, own regions and OpenMP's of sources in Fortran, free and fixed" fortran_by_hand
+tap_case "of #if in Fortran the part is read that the flags choose" parts_of_if
 if command -v gfortran >/dev/null; then
 	tap_case "their ids are those of what is compiled of them" fortran_ids_of_dwarf
 else

@@ -96,6 +96,7 @@ int code_read(struct code_text *code, const char *path, const char *flags, struc
 
 	if (code_load(code, path, e) < 0)
 		return -1;
+	code->flags = flags;
 	if (language >= CODE_FIXED) {
 		code_fortran(code, language == CODE_FIXED, !flags || strstr(flags, "-fopenmp"));
 	} else if (c_read(code, flags, e) < 0) {

@@ -34,7 +34,8 @@ struct code_text {
 	size_t n;
 	struct code_region *regions;
 	size_t n_regions;
-	char *doubt; /* what could not be made out of it first; NULL: nothing */
+	const char *flags; /* of its compiler; NULL: not known. Borrowed */
+	char *doubt;	   /* what could not be made out of it first; NULL: nothing */
 };
 
 /** Read the text of the file @path. Returns 0, or -1 with @e. */

@@ -3,7 +3,7 @@
 
 evspace_SOURCES += %D%/code-fortran.c %D%/code-fortran.h %D%/code-instrument.c %D%/code-instrument.h %D%/code-piece.c %D%/code-piece.h %D%/code-read.c %D%/code-read.h %D%/code.c %D%/code.h \
 	%D%/fortran-body.c %D%/fortran-body.h %D%/fortran-instrument.c %D%/fortran-instrument.h \
-	%D%/fortran-leave.c %D%/fortran-leave.h %D%/fortran-openmp.c %D%/fortran-openmp.h %D%/fortran-text.c %D%/fortran-text.h %D%/fortran-word.c %D%/fortran-word.h
+	%D%/fortran-leave.c %D%/fortran-leave.h %D%/fortran-macros.c %D%/fortran-macros.h %D%/fortran-openmp.c %D%/fortran-openmp.h %D%/fortran-text.c %D%/fortran-text.h %D%/fortran-word.c %D%/fortran-word.h
 EXTRA_DIST += %D%/README.md
 
 # What reads C and C++, run where a source is asked for.

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/code/fortran-macros.h"
 #include "pathmap/base/memory.h"
 
 /* Fixed form: where a statement begins, and how long a line is. */
@@ -34,6 +35,7 @@ struct fortran_splitting {
 	char quote;   /* what ends the text in quotes that is open; 0: none */
 	bool goes_on; /* free form: the line ended with "&" */
 	/* `#if` */
+	struct fortran_macros *macros;
 	unsigned depth;
 	bool left_out[DEPTH_MAX + 1], taken[DEPTH_MAX + 1];
 };
@@ -237,39 +239,78 @@ static void fixed_take(struct fortran_splitting *s, const struct fortran_line *l
 
 /* ---- `#if` ---- */
 
-static void condition_take(struct fortran_splitting *s, const struct fortran_line *line)
-{
-	char word[16] = "", value[16] = "";
-	char *text = memory_copy_bytes(line->text, line->n);
-	unsigned d;
-
-	(void)sscanf(text, "# %15[a-z] %15s", word, value);
-	free(text);
-	if (strcmp(word, "if") == 0 || strcmp(word, "ifdef") == 0 || strcmp(word, "ifndef") == 0) {
-		d = s->depth < DEPTH_MAX ? ++s->depth : s->depth;
-		s->taken[d] = strcmp(word, "if") != 0 || strcmp(value, "0") != 0;
-		s->left_out[d] = !s->taken[d];
-	} else if (s->depth > 0 && (strcmp(word, "else") == 0 || strcmp(word, "elif") == 0)) {
-		s->left_out[s->depth] = s->taken[s->depth];
-		s->taken[s->depth] = true;
-	} else if (s->depth > 0 && strcmp(word, "endif") == 0) {
-		s->depth--;
-	}
-}
-
 static bool is_left_out(const struct fortran_splitting *s)
 {
-	for (unsigned d = 1; d <= s->depth; d++)
-		if (s->left_out[d])
-			return true;
-	return false;
+	return s->depth > 0 && s->left_out[s->depth];
+}
+
+/* The next of `#if`, which is left out with what it is in. */
+static void condition_begin(struct fortran_splitting *s, const char *text)
+{
+	bool out = is_left_out(s);
+	unsigned d = s->depth < DEPTH_MAX ? ++s->depth : s->depth;
+
+	s->taken[d] = out || fortran_macros_hold(s->macros, text);
+	s->left_out[d] = out || !s->taken[d];
+}
+
+static void condition_else(struct fortran_splitting *s, const char *text)
+{
+	bool holds = !s->taken[s->depth] && fortran_macros_hold(s->macros, text);
+
+	s->left_out[s->depth] = !holds;
+	s->taken[s->depth] |= holds;
+}
+
+/* @text: behind the "#". */
+static void preprocessor_take(struct fortran_splitting *s, const char *text)
+{
+	char word[16] = "";
+
+	text += strspn(text, " \t");
+	(void)sscanf(text, "%15[a-z]", word);
+	if (strcmp(word, "if") == 0 || strcmp(word, "ifdef") == 0 || strcmp(word, "ifndef") == 0)
+		condition_begin(s, text);
+	else if (s->depth > 0 && (strcmp(word, "else") == 0 || strcmp(word, "elif") == 0))
+		condition_else(s, text);
+	else if (s->depth > 0 && strcmp(word, "endif") == 0)
+		s->depth--;
+	else if (!is_left_out(s))
+		fortran_macros_take(s->macros, text);
+}
+
+/* A line of a preprocessor, with those that it goes on with. Returns how many these are. */
+static unsigned preprocessor_line(struct fortran_splitting *s, struct fortran_line *line)
+{
+	const char *source = s->code->text, *begin = line->text;
+	unsigned more = 0;
+	char *text;
+
+	while (line->n > 0 && line->text[line->n - 1] == '\\' && line->end < s->code->n) {
+		const char *next = source + line->end;
+		const char *end = memchr(next, '\n', s->code->n - line->end);
+
+		line->text = next;
+		line->n = (size_t)((end ? end : source + s->code->n) - next);
+		line->end = (size_t)(next - source) + line->n + (end != NULL);
+		more++;
+	}
+	text = memory_copy_bytes(begin + 1, (size_t)(line->text + line->n - begin - 1));
+	for (char *at = text; (at = strpbrk(at, "\\\r\n")); at++)
+		*at = ' ';
+	preprocessor_take(s, text);
+	free(text);
+	return more;
 }
 
 /* ---- all ---- */
 
 void fortran_text_split(struct fortran_text *text, const struct code_text *code, bool fixed)
 {
-	struct fortran_splitting s = {.to = text, .code = code, .fixed = fixed};
+	struct fortran_splitting s = {.to = text,
+				      .code = code,
+				      .fixed = fixed,
+				      .macros = fortran_macros_new(code->flags)};
 	unsigned number = 1;
 	size_t next;
 
@@ -282,14 +323,16 @@ void fortran_text_split(struct fortran_text *text, const struct code_text *code,
 		line.end = next;
 		if (line.n > 0 && line.text[line.n - 1] == '\r')
 			line.n--;
-		if (line.n > 0 && line.text[0] == '#')
-			condition_take(&s, &line);
-		else if (!is_left_out(&s) && fixed)
+		if (line.n > 0 && line.text[0] == '#') {
+			number += preprocessor_line(&s, &line);
+			next = line.end;
+		} else if (!is_left_out(&s) && fixed)
 			fixed_take(&s, &line, at, number);
 		else if (!is_left_out(&s))
 			free_take(&s, &line, at, number);
 	}
 	statement_close(&s);
+	fortran_macros_free(s.macros);
 }
 
 void fortran_text_fini(struct fortran_text *text)

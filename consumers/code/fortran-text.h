@@ -25,7 +25,7 @@ struct fortran_text {
 };
 
 /** Split a source into statements: without comments, with what lines go on with, and of `#if` the
- * first part, or the second of `#if 0`. */
+ * part that the flags of the source choose (fortran-macros.h). */
 void fortran_text_split(struct fortran_text *text, const struct code_text *code, bool fixed);
 
 void fortran_text_fini(struct fortran_text *text);
