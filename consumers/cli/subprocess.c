@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -73,6 +74,8 @@ static _Noreturn void child_exec(char *const *argv, const struct subprocess_way 
 		setsid();
 		signal(SIGPIPE, SIG_DFL);
 	}
+	if (way->dies)
+		prctl(PR_SET_PDEATHSIG, way->dies);
 	if (way->mask)
 		sigprocmask(SIG_SETMASK, way->mask, NULL);
 	execvp(argv[0], argv);

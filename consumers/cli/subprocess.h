@@ -15,6 +15,7 @@ struct subprocess_way {
 	int fds[3];	      /* standard input, output and error; -1: /dev/null */
 	bool session;	      /* new session, without a terminal, and SIGPIPE ends it */
 	const sigset_t *mask; /* signals blocked in it; NULL: those blocked here */
+	int dies;	      /* it gets this signal when this process ends; 0: none */
 };
 
 /** Find the file that execvp(3) would start for @command. Returns true with its path in @buf. */

@@ -53,6 +53,7 @@ struct archive {
 	struct archive_bound bound;
 	struct archive_range range;
 	const char *into;
+	bool fresh, begun;
 	uint64_t shown_ns;
 };
 
@@ -90,6 +91,8 @@ static const struct option_row archive_rows[] = {
 	 .help = "drop the oldest files when all have more than SIZE, as 10G, or when they are "
 		 "older "
 		 "than TIME, as 7d"},
+	{"new", .at = offsetof(struct archive, fresh),
+	 .help = "only what comes from now on, and not what the elements still hold"},
 	{"define", "TEXT", .take = set_define, .at = 0,
 	 .help = "the text of a view of your own, as in `view NAME { TEXT }` of a map"},
 	{0},
@@ -128,6 +131,11 @@ static bool take_wave(void *arg, uint64_t *seen)
 	struct error e;
 
 	*seen = evspace_wave(f->client)->number;
+	if (f->common.json && !a->begun) {
+		json_print(json_pack("{s:s}", "type", "begun"), stdout);
+		fflush(stdout);
+	}
+	a->begun = true;
 	client_keep_remap(f->client);
 	if (client_keep_counts(f->client, &f->common.look, &e) < 0)
 		fprintf(stderr, "evspace archive: what is counted is not kept: %s\n", e.text);
@@ -191,6 +199,7 @@ static int keep(struct archive *a, const char *command)
 	struct client_kept kept;
 	int code;
 
+	common->look.backlog = !a->fresh;
 	a->follow.client = client_keep_open(&common->look, a->folder, &failure, why, sizeof(why));
 	if (!a->follow.client) {
 		fprintf(stderr, "%s: %s\n", command, why);
