@@ -130,6 +130,60 @@ the_slow_and_the_many_are_bounded() {
 		[ "$(ls "/proc/$(bed_pid mir)/fd" | wc -l)" -lt 90 ] && wait "$1" && [ -e cut ] && gets observe 200 '<snapshot>' '<snapshotreq/>'
 }
 
+# Requests in pieces, several at once, half closed, and damaged ones: the good are answered, and those after them.
+odd_bytes_end_nothing() {
+	/usr/bin/python3 - "$port" "$EVSPACE_TLS" "$top_srcdir/tests/fuzz/seeds" <<-'EOF' || return
+		import glob, os, random, re, socket, ssl, sys
+		tls = ssl.create_default_context(cafile=sys.argv[2] + '/ca.pem')
+		tls.load_cert_chain(sys.argv[2] + '/control.pem', sys.argv[2] + '/control.key')
+		def dial(): return tls.wrap_socket(socket.create_connection(('127.0.0.1', int(sys.argv[1])), 60), server_hostname='front')
+		def post(body, head=b''): return b'POST / HTTP/1.1\r\nHost: front\r\n' + (head or b'Content-Length: %d\r\n' % len(body)) + b'\r\n' + body
+		def read(s, until=lambda got: False):
+		    got = b''
+		    try:
+		        while not until(got) and (more := s.recv(65536)): got += more
+		    except OSError:
+		        pass
+		    return got
+		def answers(n): return lambda got: len(re.findall(b'</(?:snapshot|errors)>\n|<measurement/>\n', got)) >= n
+		look = b'<snapshotreq/>'
+		s = dial()
+		for at in range(0, len(post(look)), 3): s.sendall(post(look)[at:at + 3])
+		assert b' 200 ' in read(s, answers(1))
+		s.sendall(post(b''.join(b'%x\r\n%s\r\n' % (len(p), p) for p in (look[:5], look[5:])) + b'0\r\n\r\n', b'Transfer-Encoding: chunked\r\n'))
+		assert b'<snapshot' in read(s, answers(1))
+		s = dial()
+		s.sendall(post(look) + post(b'<foo/>') + post(look))
+		got = read(s, answers(3))
+		assert got.count(b' 200 ') == 3 and got.index(b'<errors') > got.index(b'<snapshot'), got
+		s = dial()
+		s.sendall(post(look))
+		socket.socket(fileno=os.dup(s.fileno())).shutdown(socket.SHUT_WR)
+		read(s)
+		rng = random.Random(18)
+		seeds = [open(f, 'rb').read() for f in glob.glob(sys.argv[3] + '/mir/*')]
+		words = re.findall(rb'"(.*)"', open(sys.argv[3] + '/mir.dict', 'rb').read())
+		for i in range(120):
+		    body = rng.choice(seeds)
+		    for k in range(rng.randrange(4)):
+		        at = rng.randrange(len(body) + 1)
+		        body = body[:at] + rng.choice(words) + body[at + rng.randrange(8):]
+		    text = bytearray(post(body))
+		    for k in range(rng.choice((0, 0, 1, 3))):
+		        text[rng.randrange(len(text))] = rng.randrange(256)
+		    s = dial()
+		    s.settimeout(0.02 if i % 3 else 5)
+		    try:
+		        if i % 4 == 0: s.sendall(text[:rng.randrange(len(text))])
+		        else: s.sendall(text)
+		        if i % 3 == 0 and i % 4: read(s, lambda got: b'\n<' in got or b'HTTP/1.1 4' in got)
+		    except OSError:
+		        pass
+		    s.close()
+	EOF
+	gets observe 200 '<snapshot>' '<snapshotreq/>' && kill -0 "$(bed_pid mir)"
+}
+
 # A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
 leases_run_by_time() {
 	local id port=$((port + 2))
@@ -242,6 +296,7 @@ tap_case "files below a stated folder alone are read for them" files_elsewhere_a
 tap_case "wrong certificates are refused" wrong_certificates_are_refused
 tap_case "wrong requests are answered, too large ones refused" wrong_requests_are_answered
 tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many_are_bounded
+tap_case "requests in pieces, several at once, half closed or damaged end nothing" odd_bytes_end_nothing
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart
 tap_case "two change one probe at once" at_keeper two_change_one_probe

@@ -163,6 +163,85 @@ assert e.tag == 'errors' and 'no region \"nowhere\"' in e[0].text
 "
 }
 
+# What the kernel says is taken when a time from the one to the other ends, beside what there is of that itself; twice it has waited in each.
+kernel_from_one_to_another() {
+	mir plain "
+waits = probe('<codeRegion from=\"user:assemble\" to=\"MPI_Allreduce\"/><metric name=\"BLOCKED_COUNT\"/><metric name=\"CALLS\"/>')
+each = probe('<codeRegion from=\"MPI_Allreduce\"/><metric name=\"WC_TIME\"/><metric name=\"CPU_TIME\"/><metric name=\"BLOCKED_COUNT\"/><process id=\"*\"/>')
+never = probe('<codeRegion from=\"user:assemble\" to=\"MPI_Send\"/><metric name=\"BLOCKED_COUNT\"/><metric name=\"CALLS\"/>')
+most = probe('<codeRegion from=\"user:assemble\"/><metric name=\"CALLS\"/><metric name=\"BLOCKED_COUNT\"/><measuring><aggregate function=\"MAXIMUM\"/></measuring>')
+until(lambda: len(values(waits)) >= 4 and min(values(waits)[0::2]) > 20)
+assert set(values(waits)[1::2]) == {1}, ask.line
+until(lambda: len(values(each)) == 6 and values(each)[2] > 20)
+all = values(each)
+assert all[0] == all[3] > 0 and all[1] > 0, all
+assert values(never) == [], ask.line
+until(lambda: len(values(most)) == 2 and values(most)[1] > 20)
+assert values(most)[0] == 1
+"
+}
+
+# As lines: read by what reads archives. Those that go on behind what is there have it once.
+events_are_archived() {
+	mir plain "
+def kept(name): return [e for e in map(json.loads, subprocess.run(['evspace', 'events', '--from', 'out/' + name, '--json'], stdout=subprocess.PIPE).stdout.splitlines()) if e['type'] == 'tuple']
+def whole(name): return subprocess.run(['evspace', 'archive', 'check', 'out/' + name], stdout=subprocess.DEVNULL).returncode == 0
+first = ask('<snapshotreq/>').find('.//process').get('id')
+to = '<event/><measuring destination=\"archive:%s/out/%%s\"/>' % here
+trace = probe('<codeRegion from=\"MPI_Bcast\"/>' + to % 'bcasts' + '<process id=\"%s\"/>' % first, 'false')
+region = probe('<codeRegion from=\"user:assemble\" to=\"user:assemble\"/>' + to % 'labels', 'false')
+calls = probe('<codeRegion from=\"MPI_Bcast\"/><metric name=\"CALLS\"/>' + sums + '<process id=\"%s\"/>' % first, 'false')
+assert ctrl('ACTIVATE', trace, region, calls).tag == 'measurement', ask.line
+while values(calls)[0] < 100: pass
+assert ctrl('DEACTIVATE', trace, region, calls).tag == 'measurement'
+until(lambda: whole('bcasts') and whole('labels') and len(kept('bcasts')) >= 60)
+got, n = kept('bcasts'), values(calls)[0]
+print(len(got), n)
+assert all(e['op'] == 'MPI_Bcast' and e['name'].startswith(first + '/') for e in got), got[0]
+assert abs(len(got) - n) <= 60 and len({e['number'] for e in got}) == len(got)
+got = kept('labels')
+assert len(got) > 10 and all(e['label'] == 'assemble' for e in got), got[:1]
+assert ctrl('ACTIVATE', trace).tag == 'measurement', ask.line
+again = ask('<instrreq activated=\"true\" flush=\"true\"><codeRegion from=\"MPI_Bcast\"/>%s</instrreq>' % (to % 'bcasts'))
+assert again.tag == 'errors' and 'archive' in again[0].text, ask.line
+for what, why in (('<codeRegion from=\"user:a\" to=\"MPI_Send\"/>', 'one region'), ('<codeRegion from=\"user:a b\"/>', 'one region'), ('<metric name=\"CALLS\"/>', 'archives take events')):
+    e = define(what + (to % 'x' if 'metric' not in what else (to % 'x').replace('<event/>', '')))
+    assert e.tag == 'errors' and why in e[0].text, ask.line
+e = define('<event/><measuring destination=\"archive:/elsewhere/x\"/>')
+assert e.tag == 'errors' and 'not below' in e[0].text, ask.line
+" --deliver "$tap_dir/out" && bed_until whole_archive && evspace events --from out/bcasts --json 2>err >again && [ "$(grep -o '"number":[0-9]*' again | sort | uniq -d | wc -l)" -eq 0 ]
+}
+
+whole_archive() {
+	evspace archive check out/bcasts
+}
+
+# One process ends, the other one goes on: a snapshot has that alone.
+ended_ones_are_gone() {
+	cat >leaves.c <<-'EOT'
+		#include <mpi.h>
+		#include <unistd.h>
+		int main(int argc, char **argv)
+		{
+			int rank;
+			MPI_Init(&argc, &argv);
+			MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+			MPI_Barrier(MPI_COMM_WORLD);
+			MPI_Finalize();
+			while (rank == 0 && access("leave", F_OK) != 0) usleep(10000);
+			return 0;
+		}
+	EOT
+	mpicc -o leaves leaves.c && bed_start leaves evspace run --run leaves -- mpirun -np 2 ./leaves && bed_until one_is_left
+	set -- $?
+	touch leave && bed_wait leaves
+	return "$1"
+}
+
+one_is_left() {
+	evspace mir - --run leaves <<<'<snapshotreq/>' >left && [ "$(grep -o '<thread ' left | wc -l)" -eq 1 ] && grep -q '<thread id="[^"]*/rank0/t0"' left && ! grep -q rank1 left && ! grep -q '<[?]ended' left
+}
+
 # One line for each, of that region and those entities alone; as many as another probe counts.
 events_are_a_stream() {
 	mir plain "
@@ -367,8 +446,6 @@ until(lambda: values(every))
 assert ctrl('RESET', every).tag == 'measurement'
 until(lambda: values(every))
 assert values(every)[0] < 100, ask.line
-e = define(blocked + '<metric name=\"CALLS\"/>')
-assert e.tag == 'errors' and 'a request of its own' in e[0].text
 e = define(blocked + '<measuring interval=\"100\"/>')
 assert e.tag == 'errors' and 'leave one of them out' in e[0].text
 open('end', 'w').close()
@@ -532,7 +609,10 @@ rm -f stop
 steps_begin plain
 tap_case "that call sites are not recorded is said" missing_sites_are_said
 tap_case "from one region to another, in the order of times" from_one_to_another
+tap_case "what the kernel says from one region to another, beside what is measured there" kernel_from_one_to_another
 tap_case "events are a stream of their own" events_are_a_stream
+tap_case "events are kept in archives" events_are_archived
+tap_case "a process that has ended is not in a snapshot of those that go on" ended_ones_are_gone
 tap_case "what has come in a duration is measured, once and again" durations_are_measured
 tap_case "page faults and context switches are counted" counts_are_the_kernels
 tap_case "counters of processors, or why there are none; moves between processors" counters_are_the_kernels

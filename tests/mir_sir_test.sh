@@ -149,7 +149,7 @@ wrong_ones_are_told() {
 	} >requests
 	timeout 60 evspace mir requests >answer
 	[ $? -eq 1 ] && [ "$(grep -c '^<errors>' answer)" -eq 9 ] && [ "$(grep -c 'compiled with -g' answer)" -eq 4 ] &&
-		[ "$(grep -c 'is not read; write file:///PATH' answer)" -eq 3 ] && grep -q 'nothing is written back; who started evspace mir says --write' answer || { cat answer; return 1; }
+		[ "$(grep -c 'is not read; write file:///PATH' answer)" -eq 1 ] && [ "$(grep -c 'says --fetch HOST' answer)" -eq 2 ] && grep -q 'nothing is written back; who started evspace mir says --write' answer || { cat answer; return 1; }
 }
 
 # Bytes of it changed at random: it ends, and what it says is a document.
@@ -168,6 +168,91 @@ damaged_ones_end() {
 	EOF
 }
 
+# asks URI...: for the SIR of all of them, in one request.
+asks() {
+	local uri
+
+	{
+		echo '<sirreq>'
+		for uri; do echo "<resource in='$uri'/>"; done
+		echo '</sirreq>'
+	} | no_proxy='*' TMPDIR=$tap_dir/tmp timeout 100 evspace mir - "${options[@]}" >answer 2>err
+}
+
+# says PATTERN URI...: it is refused with that.
+says() {
+	local pattern=$1
+
+	shift
+	! asks "$@" && grep -qE "$pattern" answer || { cat answer err; return 1; }
+}
+
+# From the host that is stated, as it is there, and nothing that is too large, or elsewhere; no file is left.
+fetched_ones() {
+	local options=() at server
+
+	mkdir -p remote tmp
+	printf 'subroutine s\n  call t\nend subroutine\n' >remote/s.f90
+	printf '#include "prototypes.h"\nint twice(int x) { return FACTOR * x; }\n' >remote/mmul.c
+	printf 'int twice(int);\n#define FACTOR 2\n' >remote/prototypes.h
+	cat >serve.py <<-'EOF'
+		import http.server, os
+		class Handler(http.server.SimpleHTTPRequestHandler):
+		    def do_GET(self):
+		        if self.path == '/moved.f90':
+		            self.send_response(302)
+		            self.send_header('Location', 'file:///etc/passwd')
+		            self.end_headers()
+		            self.wfile.write(b'subroutine moved\nend subroutine\n')
+		        elif self.path == '/endless.f90':
+		            self.send_response(200)
+		            self.end_headers()
+		            try:
+		                while True: self.wfile.write(b'! ' + b'x' * 70 + b'\n')
+		            except OSError:
+		                pass
+		        else:
+		            super().do_GET()
+		os.chdir('remote')
+		server = http.server.ThreadingHTTPServer(('127.0.0.1', 0), Handler)
+		print(server.server_port, file=open('../port.tmp', 'w'), flush=True)
+		os.rename('../port.tmp', '../port')
+		server.serve_forever()
+	EOF
+	/usr/bin/python3 serve.py 2>serve.err &
+	server=$!
+	while [ ! -e port ] && kill -0 "$server"; do sleep 0.05; done
+	at=127.0.0.1:$(cat port)
+	says 'says --fetch HOST' "http://$at/s.f90"
+	set -- $?
+	options=(--fetch "nowhere.invalid,$at")
+	[ "$1" -eq 0 ] && asks "http://$at/s.f90" && xmllint --nonet --noout --schema "$schema" answer && [ "$(regions subprogram '{name} {first} {last}')" = 's 1 3' ] &&
+		grep -q "<unit id=\"[0-9a-f]*\" name=\"http://$at/s.f90\">" answer &&
+		says 'says --fetch HOST' "http://$at@localhost/s.f90" && says 'says --fetch HOST' "http://localhost:${at#*:}/s.f90" &&
+		says 'the answer is 302' "http://$at/moved.f90" && says 'larger than 16 MiB' "http://$at/endless.f90" && says '404' "http://$at/nothing.f90" &&
+		says 'does not end with the name' "http://$at/" && says 'the same name' "http://$at/s.f90" "http://$at/s.f90?again" &&
+		says 'is not read; write file' 'gopher://localhost/s.f90' &&
+		if [ -x "$top_builddir/evspace-clang" ]; then asks "http://$at/mmul.c" "http://$at/prototypes.h" && [ "$(regions subprogram '{name}')" = twice ] && fetched_is_written "http://$at"; fi &&
+		[ -z "$(ls tmp)" ]
+	set -- $?
+	kill "$server"
+	wait "$server" 2>/dev/null
+	[ "$1" -eq 0 ] || { cat answer err serve.err; ls tmp; return 1; }
+}
+
+# The report's example, at this host: it is written on the local disk, instrumented.
+fetched_is_written() {
+	local id
+
+	id=$(regions subprogram '{id}')
+	mkdir -p written
+	{
+		echo "<sirreq><resource in='$1/mmul.c' out='file://$tap_dir/written/mmul.c'/><resource in='$1/prototypes.h'/></sirreq>"
+		echo "<instrreq flush='true'><codeRegion from='$id'/><metric name='CALLS'/></instrreq>"
+	} | no_proxy='*' TMPDIR=$tap_dir/tmp timeout 100 evspace mir - "${options[@]}" --write "$tap_dir/written" >answer 2>err &&
+		gcc -c -I"$top_srcdir/node-agent/collect/core" -iquote remote -o written.o written/mmul.c && grep -q "$id" written/mmul.c
+}
+
 tap_case "functions, inlined ones and calls of MPI of a program, and ids that stay" a_program_by_hand
 tap_case "ids are unique, and the same wherever it is compiled" ids_tell_apart
 tap_case "many functions are read in one go" many_are_read_in_line
@@ -183,5 +268,10 @@ else
 	tap_skip "what ctags finds is there" "there is no ctags"
 fi
 tap_case "what has no DWARF, or is no file, is told" wrong_ones_are_told
+if command -v curl >/dev/null; then
+	tap_case "sources at a host that is stated are fetched" fetched_ones
+else
+	tap_skip "sources at a host that is stated are fetched" "there is no curl"
+fi
 tap_case "damaged executables end it in no way" damaged_ones_end
 tap_done

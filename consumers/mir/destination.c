@@ -64,6 +64,25 @@ int destination_folder(const char *folder, const char *path)
 	return below_open(folder, path, O_PATH | O_DIRECTORY, 0);
 }
 
+bool destination_is_archive(const char *uri)
+{
+	return strncmp(uri, "archive:", strlen("archive:")) == 0;
+}
+
+int destination_archive(const struct destination *d)
+{
+	const char *name = strrchr(d->path, '/');
+	char *above = name ? memory_copy_bytes(d->path, (size_t)(name - d->path)) : NULL;
+	int dir = destination_folder(d->all->folder, above ? above : ".");
+
+	free(above);
+	if (dir < 0)
+		return -1;
+	(void)mkdirat(dir, name ? name + 1 : d->path, 0700);
+	close(dir);
+	return destination_folder(d->all->folder, d->path);
+}
+
 /* Connect to a socket, through its folder. Returns 0, or -1 with errno. */
 static int socket_connect(struct destination *d)
 {
@@ -252,6 +271,27 @@ static bool socket_find(struct destination *d, const struct mir_place *place, st
 	return d->path != NULL;
 }
 
+static bool archive_find(struct destination *d, const struct mir_place *place,
+			 struct mir_request *r)
+{
+	int folder;
+
+	d->path = path_below(d->all->folder, d->uri + strlen("archive:"));
+	if (!d->path) {
+		request_complain(r, place,
+				 "%.200s is not below the folder of --deliver; write "
+				 "archive:%.200s/NAME",
+				 d->uri, d->all->folder);
+		return false;
+	}
+	folder = destination_archive(d);
+	if (folder < 0)
+		request_complain(r, place, "%.200s: %s", d->uri, strerror(errno));
+	else
+		close(folder);
+	return folder >= 0;
+}
+
 static bool host_find(struct destination *d, const struct mir_place *place, struct mir_request *r)
 {
 	const char *at = d->uri + strlen("https://");
@@ -286,6 +326,8 @@ static bool destination_find(struct destination *d, const struct mir_place *plac
 	}
 	if (strncmp(d->uri, "unix:", strlen("unix:")) == 0)
 		return socket_find(d, place, r);
+	if (destination_is_archive(d->uri))
+		return archive_find(d, place, r);
 	return file_find(d, place, r);
 }
 

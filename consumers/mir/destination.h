@@ -53,8 +53,12 @@ void destination_leave(struct destination *destination);
 /** Send a document, or @count lines. What there is no room for is dropped. */
 void destination_say(struct destination *destination, const char *text, size_t n, unsigned count);
 
-/** Is it an element? These take no events. */
+/** Is it an element? These take no events. Or an archive, which takes nothing else? */
 bool destination_is_element(const char *uri);
+bool destination_is_archive(const char *uri);
+
+/** Open the folder of an archive, which is made if there is none. Returns it, or -1 with errno. */
+int destination_archive(const struct destination *destination);
 
 /** Does it take values, instead of documents? */
 bool destination_takes_values(const struct destination *destination);

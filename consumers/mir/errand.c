@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "consumers/mir/answer.h"
+#include "consumers/mir/fetch.h"
 #include "consumers/mir/probe-change.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"
@@ -36,6 +37,7 @@ struct errand {
 	uint64_t since_ns; /* all that was before then has to have come */
 	errand_done *done;
 	void *arg;
+	char *folder;	       /* for what is fetched (fetch.h); NULL: nothing may be */
 	worker_function *work; /* that is done by a process of its own; NULL: none */
 	struct worker *worker; /* which is that one; NULL: it waits for its turn */
 };
@@ -58,8 +60,11 @@ static bool work_end(struct mir_request *r, FILE *out)
 static bool sources_read(void *arg, FILE *out)
 {
 	const struct errand_work *work = arg;
+	struct mir_request *r = work->errand->request;
+	const struct sir_reach reach = {work->probes->flags, work->probes->fetch,
+					work->errand->folder, r->below};
 
-	sir_answer(work->errand->request, work->probes->flags, out);
+	sir_answer(r, &reach, out);
 	return work_end(work->errand->request, out);
 }
 
@@ -67,7 +72,8 @@ static bool sources_write(void *arg, FILE *out)
 {
 	const struct errand_work *work = arg;
 
-	writebacks_write(work->probes, work->errand->owner, work->errand->request);
+	writebacks_write(work->probes, work->errand->owner, work->errand->folder,
+			 work->errand->request);
 	return work_end(work->errand->request, out);
 }
 
@@ -102,6 +108,7 @@ static bool errand_works(const struct errands *errands, struct errand *e,
 	if (!e->worker) {
 		if (!is_its_turn(errands, e))
 			return true;
+		e->folder = probes->fetch ? fetch_begin() : NULL;
 		e->worker = worker_new(errands->base, &limits, e->work, &work, NULL, NULL);
 		if (e->worker)
 			return true;
@@ -352,7 +359,7 @@ static void probe_stop(struct probes *probes, struct probe *p, const struct sour
 {
 	/* what it has come to */
 	if (sources->usages && probe_value_is_taken(p))
-		probe_sample(p, sources);
+		probe_take(p, sources);
 	probe_end(probes, p);
 }
 
@@ -414,12 +421,17 @@ static void errand_end(struct errand *e, struct probes *probes, const struct sou
 	changes_end(e, probes, r->n_faults > 0);
 }
 
-/* What later requests may name. */
-static void sources_note(const struct errand *e, const struct probes *probes, const char *text,
-			 size_t n)
+/* What later requests may name is behind the answer. Returns the length of that. */
+static size_t sources_note(const struct errand *e, const struct probes *probes, const char *text,
+			   size_t n)
 {
+	const char *end = n > 0 ? memrchr(text, '\0', n) : NULL;
+
 	writebacks_note(probes, e->owner, e->request);
-	units_note(e->owner, text, n);
+	if (!end)
+		return n;
+	units_note(e->owner, end + 1, n - (size_t)(end + 1 - text));
+	return (size_t)(end - text);
 }
 
 /* Returns whether what its process has said is the answer. */
@@ -434,7 +446,7 @@ static bool work_answer(struct errand *e, struct probes *probes)
 	if (e->work == sources_write && !wrong)
 		return false;
 	if (e->work == sources_read && !wrong)
-		sources_note(e, probes, text, n);
+		n = sources_note(e, probes, text, n);
 	if (e->mine && probe_find(probes, e->mine))
 		probe_free(probes, probe_find(probes, e->mine));
 	changes_end(e, probes, wrong);
@@ -483,6 +495,7 @@ void errand_drop(struct errand *e)
 	TAILQ_REMOVE(&e->all->list, e, link);
 	e->owner->errands--;
 	worker_free(e->worker);
+	fetch_end(e->folder);
 	request_free(e->request);
 	free(e->mine);
 	free(e);

@@ -60,11 +60,8 @@ static const char mir_more[] =
 struct mir {
 	struct common common;
 	bool lenient, catalogue;
-	const char *deliver;	 /* the folder that destinations are below; NULL: none */
 	const char *post;	 /* the host that values may be posted to; NULL: none */
 	const char *sources;	 /* that tools elsewhere may ask about; NULL: none */
-	const char *write;	 /* that sources are written back below; NULL: none */
-	const char *flags;	 /* of the compiler; NULL: those of compile_commands.json */
 	const char *listen;	 /* where tools connect; NULL: a file has all documents */
 	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
 	const char *keep;	 /* the file that has probes; NULL: none */
@@ -95,20 +92,23 @@ static const struct option_row mir_rows[] = {
 	{"lease", "TIME", OPTION_SPAN, .at = offsetof(struct mir, owners.lease_ns),
 	 .help = "of HOST:PORT: probes end so long after the last request with the certificate "
 		 "that has defined them (default 5m)"},
-	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, deliver),
+	{"deliver", "DIR", OPTION_TEXT, .at = offsetof(struct mir, probes.destinations.folder),
 	 .help = "let requests have values written to files below this folder: destinations "
 		 "file://DIR/..."},
 	{"post", "HOST:PORT", OPTION_TEXT, .at = offsetof(struct mir, post),
 	 .help = "let requests have values posted to this host, whose certificate names it (or "
 		 "NAME=HOST:PORT): destinations https://HOST:PORT/..."},
-	{"flags", "FLAGS", OPTION_TEXT, .at = offsetof(struct mir, flags),
+	{"flags", "FLAGS", OPTION_TEXT, .at = offsetof(struct mir, probes.flags),
 	 .help = "read sources in C and C++ as the compiler does with these (-I, -D, -std=, "
 		 "-fopenmp ...), instead of compile_commands.json's"},
-	{"write", "DIR", OPTION_TEXT, .at = offsetof(struct mir, write),
+	{"write", "DIR", OPTION_TEXT, .at = offsetof(struct mir, probes.write),
 	 .help = "let requests have instrumented sources written below this folder: out "
 		 "file://DIR/..."},
 	{"sources", "DIR", OPTION_TEXT, .at = offsetof(struct mir, sources),
 	 .help = "of HOST:PORT: sirreq may ask about files below this folder (default: none)"},
+	{"fetch", "HOSTS", OPTION_TEXT, .at = offsetof(struct mir, probes.fetch),
+	 .help = "let sirreq name sources at these hosts, HOST or HOST:PORT,...: "
+		 "https://HOST/PATH, http: and ftp: are fetched by curl(1)"},
 	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keep),
 	 .help = "of HOST:PORT: keep probes in FILE, and begin with those that are there"},
 	{"linger", "TIME", OPTION_TIME, .at = offsetof(struct mir, linger_ns),
@@ -451,6 +451,7 @@ static void mir_end(struct mir *mir)
 	tools_leave(mir, true);
 	https_free(mir->https);
 	owners_run(&mir->owners, &mir->probes, true);
+	archivers_fini(&mir->probes.archivers, mir->tools.base);
 	probe_functions_fini(&mir->probes);
 	snapshots_fini(&mir->probes.snapshots);
 	evspace_disconnect(mir->probes.snapshots.connection);
@@ -483,10 +484,7 @@ int mir_main(int argc, char **argv)
 	}
 	TAILQ_INIT(&mir.probes.list);
 	mir.probes.snapshots.options = &mir.common.look;
-	mir.probes.destinations.folder = mir.deliver;
 	mir.probes.destinations.run = mir.common.look.run;
-	mir.probes.write = mir.write;
-	mir.probes.flags = mir.flags;
 	base_make(&mir);
 	errands_init(&mir.errands, mir.tools.base);
 	mir.probes.destinations.base = mir.tools.base;

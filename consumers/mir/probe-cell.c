@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/mir/probe-define.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -93,8 +94,9 @@ bool probe_chain_of(const struct probe *p, size_t i, struct probe_chain *chain)
 
 	*chain = (struct probe_chain){.all = false};
 	if (d->n_entities == 0) {
+		/* the kernel knows no communicators: with its figures nothing is by these */
 		for (unsigned k = 0; k < MIR_LEVELS; k++)
-			chain->id[k] = "?";
+			chain->id[k] = k == MIR_COMMUNICATOR && probe_uses(p) ? NULL : "?";
 		chain->some = true;
 		return true;
 	}
@@ -141,10 +143,12 @@ static bool is_alike(const char *a, const char *b, unsigned depth)
 	return (!*a || *a == '/') && (!*b || *b == '/');
 }
 
-void probe_cells_run(const struct probe *probe, struct probe_series *series, const char *thread)
+void probe_cells_run(struct probe *probe, struct probe_series *series, const char *thread)
 {
 	unsigned depth = depth_of_some(probe);
 
+	if (probe->sample_ns == 0)
+		probe->sample_ns = clock_mono_ns();
 	for (struct probe_cell *c = series->cells; c; c = c->hh.next)
 		if (is_alike(c->name, thread, depth))
 			c->ran = c->has_run = true;

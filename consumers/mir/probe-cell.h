@@ -8,9 +8,9 @@
 /** The cell of that name, "/cluster/node/rank3/t0". */
 struct probe_cell *probe_cell_of(struct probe_series *series, uint32_t comm, const char *name);
 
-/** This thread has executed the region of the probe: what is taken at that is taken of it, and of
- * all that it is in. */
-void probe_cells_run(const struct probe *probe, struct probe_series *series, const char *thread);
+/** This thread has executed the region of the probe: what the kernel says is taken then, of it and
+ * of all that it is in; agents are asked, and the next time when they have said. */
+void probe_cells_run(struct probe *probe, struct probe_series *series, const char *thread);
 
 /** Something has come. */
 void probe_is_fresh(struct probe *probe);

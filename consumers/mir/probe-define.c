@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/mir/probe-archive.h"
 #include "consumers/mir/units.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
@@ -75,29 +76,51 @@ void request_settle(struct mir_request *to, const struct mir_request *from)
 
 /* ---- checked ---- */
 
-bool probe_is_of_executions(const struct probe *probe)
+/* Is it said when its values are taken? */
+static bool probe_is_timed(const struct probe *p)
 {
-	return probe->defined->from.text && !probe_is_sampled(probe);
+	return p->defined->measuring.interval > 0 || p->defined->measuring.duration > 0;
 }
 
-bool probe_value_is_taken(const struct probe *probe)
+bool probe_is_of_executions(const struct probe *probe, const struct metric *metric)
 {
-	return probe->active && !probe_is_sampled(probe);
+	return probe->defined->from.text && !probe_samples(probe, metric);
 }
 
-bool probe_is_triggered(const struct probe *probe)
+bool probe_triggers(const struct probe *probe, const struct metric *metric)
 {
-	const struct mir_request *d = probe->defined;
-	const struct metric *m = d->n_metrics > 0 ? metric_find(d->metrics[0].text) : NULL;
+	return probe->defined->from.text && metric_is_used(metric);
+}
 
-	return d->from.text && m && metric_is_used(m);
+bool probe_samples(const struct probe *probe, const struct metric *metric)
+{
+	return probe_is_timed(probe) || probe_triggers(probe, metric);
 }
 
 bool probe_is_sampled(const struct probe *probe)
 {
-	const struct mir_measuring *m = &probe->defined->measuring;
+	bool sampled = probe_is_timed(probe);
 
-	return m->interval > 0 || m->duration > 0 || probe_is_triggered(probe);
+	for (size_t i = 0; i < probe->n_series; i++)
+		sampled |= probe_triggers(probe, probe->series[i].metric);
+	return sampled;
+}
+
+bool probe_value_is_taken(const struct probe *probe)
+{
+	bool taken = false;
+
+	for (size_t i = 0; i < probe->n_series; i++)
+		taken |= !probe_samples(probe, probe->series[i].metric);
+	return probe->active && taken;
+}
+
+bool probe_uses(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (metric_is_used(probe->series[i].metric))
+			return true;
+	return false;
 }
 
 bool probe_is_of_program(const struct probe *probe)
@@ -108,9 +131,10 @@ bool probe_is_of_program(const struct probe *probe)
 	return probe->n_regions > 0;
 }
 
-bool probe_is_of_calls(const struct probe *probe)
+bool probe_is_of_calls(const struct probe *probe, const struct metric *metric)
 {
-	return probe->n_regions == 2 || (probe->n_regions == 1 && probe->regions[0].site);
+	return probe->n_regions == 2 || (probe_is_of_executions(probe, metric) &&
+					 probe->defined->measuring.n_functions == 0);
 }
 
 /* A region of SIR is recorded by what is written back, under its id; else one that is a call is the
@@ -202,12 +226,6 @@ static void regions_check(struct probe *p, struct mir_request *r)
 	regions_settle(p);
 }
 
-/* Is it said when its values are taken? */
-static bool probe_is_timed(const struct probe *p)
-{
-	return p->defined->measuring.interval > 0 || p->defined->measuring.duration > 0;
-}
-
 static void metrics_check(const struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;
@@ -229,8 +247,7 @@ static void metrics_check(const struct probe *p, struct mir_request *r)
 		else if (m->regions && !d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s is that of a region; add a codeRegion", m->name);
-		else if (p->n_regions == 2 ? m->parts[0].ops || metric_is_used(m)
-					   : probe_is_of_program(p) && m->parts[0].ops)
+		else if (m->parts[0].ops && (p->n_regions == 2 || probe_is_of_program(p)))
 			request_complain(r, &d->metrics[i].place,
 					 "%s is not that %s; WC_TIME and CALLS are", m->name,
 					 p->n_regions == 2 ? "from one region to another"
@@ -238,12 +255,6 @@ static void metrics_check(const struct probe *p, struct mir_request *r)
 		else if (m->what == METRIC_THREADS && d->from.text)
 			request_complain(r, &d->metrics[i].place,
 					 "%s has no region; leave the codeRegion out", m->name);
-		else if (d->from.text && metric_is_used(m) != probe_is_triggered(p))
-			request_complain(r, &d->metrics[i].place,
-					 "what the kernel says is taken when the region has been "
-					 "executed, all else is of its executions; ask for %s in a "
-					 "request of its own",
-					 m->name);
 		else if (metric_is_used(m) && d->from.text && probe_is_timed(p))
 			request_complain(r, &d->metrics[i].place,
 					 "%s is taken whenever the region has been executed, or "
@@ -256,13 +267,17 @@ static void all_check(const struct probe *p, const struct mir_entity *e, struct 
 {
 	const struct mir_request *d = p->defined;
 
-	if (strcmp(e->id.text, "*") != 0 || !probe_is_of_executions(p))
+	if (strcmp(e->id.text, "*") != 0)
 		return;
-	for (size_t i = 0; i < d->n_metrics; i++)
-		if (strcmp(d->metrics[i].text, "WC_TIME") != 0)
+	for (size_t i = 0; i < d->n_metrics; i++) {
+		const struct metric *m = metric_find(d->metrics[i].text);
+
+		if (m && probe_is_of_executions(p, m) && strcmp(m->name, "WC_TIME") != 0)
 			request_complain(r, &e->id.place,
 					 "what all others do while one executes a region is "
-					 "measured for WC_TIME alone; write id=\"?\"");
+					 "measured for WC_TIME alone, and what the kernel says; "
+					 "write id=\"?\"");
+	}
 }
 
 /* The kernel knows no communicators; and memory is that of a process. */
@@ -341,6 +356,11 @@ void probe_check(struct probe *probe, struct mir_request *request)
 	if (d->events && m->destination && destination_is_element(m->destination))
 		request_complain(request, &m->place,
 				 "elements take values; have events sent to a file or socket");
+	if (m->destination && destination_is_archive(m->destination) && !d->events)
+		request_complain(request, &m->place,
+				 "archives take events; have values sent to a file or socket");
+	else if (m->destination && destination_is_archive(m->destination))
+		probe_archive_check(probe, request);
 	if (m->interval > 0 && m->duration > m->interval)
 		request_complain(request, &m->place,
 				 "each measurement takes %llu ms, and the next one is due after "

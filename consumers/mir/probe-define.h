@@ -5,24 +5,28 @@
 
 #include "consumers/mir/probe.h"
 
-/** Are values those of single executions of a region? Else they grow, and are looked at now and
- * then. */
-bool probe_is_of_executions(const struct probe *probe);
+/** Is a metric's value that of single executions of a region? Else it grows, and is looked at now
+ * and then. */
+bool probe_is_of_executions(const struct probe *probe, const struct metric *metric);
 
-/** Are its values taken when they are asked for? */
+/** Is it taken whenever the region has been executed, as the kernel says it? */
+bool probe_triggers(const struct probe *probe, const struct metric *metric);
+
+/** Is it taken now and then, and not what it has come to when somebody asks? */
+bool probe_samples(const struct probe *probe, const struct metric *metric);
+
+/** Is one of its values taken so; or is one taken when it is asked for? */
+bool probe_is_sampled(const struct probe *probe);
 bool probe_value_is_taken(const struct probe *probe);
 
-/** Is its value taken now and then, and not what it has come to when somebody asks? */
-bool probe_is_sampled(const struct probe *probe);
-
-/** Is it of what the kernel says, taken whenever its region has been executed? */
-bool probe_is_triggered(const struct probe *probe);
+/** Does it measure what the kernel says? */
+bool probe_uses(const struct probe *probe);
 
 /** Are its regions some of evspace.h, or functions? */
 bool probe_is_of_program(const struct probe *probe);
 
-/** Is all that it is about a matter of single calls, which no totals are of? */
-bool probe_is_of_calls(const struct probe *probe);
+/** Is a metric made of single calls, which no totals say? */
+bool probe_is_of_calls(const struct probe *probe, const struct metric *metric);
 
 /** It is what @defined says, which it borrows. */
 void probe_define(struct probe *probe, struct mir_request *defined);

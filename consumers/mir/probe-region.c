@@ -31,7 +31,7 @@ bool probe_region_read(struct probe_region *region, const char *name)
 	       region->channel != CHANNEL_COMPLETION;
 }
 
-bool probe_region_is(const struct probe_region *region, uint16_t op)
+static bool is_of_op(const struct probe_region *region, uint16_t op)
 {
 	int channel = op_channel(op);
 
@@ -48,18 +48,17 @@ const char *probe_region_site(const char *element)
 	return site ? site + 1 : NULL;
 }
 
-bool probe_region_has(const struct probe_region *region, const struct evspace_client *client,
-		      const struct evspace_event *event)
+bool probe_region_has(const struct probe_region *region, const struct probe_call *call)
 {
 	const char *said;
 	size_t n;
 
-	if (!probe_region_is(region, event->op_number))
+	if (!is_of_op(region, call->op))
 		return false;
 	if (region->site)
-		said = probe_region_site(event->name);
+		said = probe_region_site(call->element);
 	else if (region->label)
-		said = evspace_label(client, event->seq_or_tag);
+		said = call->label;
 	else
 		return true;
 	if (region->function)

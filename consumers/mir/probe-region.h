@@ -31,12 +31,19 @@ struct probe_region {
 /** Read a name. Returns false if it is that of no region. */
 bool probe_region_read(struct probe_region *region, const char *name);
 
-/** Is it the region of this operation, wherever that is called? */
-bool probe_region_is(const struct probe_region *region, uint16_t op);
+/** What has come: a call, or a total of several. */
+struct probe_call {
+	const struct evspace_event *event; /* NULL: it is a total */
+	const struct evspace_total *total;
+	uint16_t op;
+	const char *name;    /* of that */
+	const char *element; /* that it is recorded in */
+	const char *label;   /* of a region of the program; NULL: it is none, or not known */
+	char *thread;	     /* whose element that is, "/cluster/node/rank3/t0" */
+};
 
-/** Is it the region of this event? */
-bool probe_region_has(const struct probe_region *region, const struct evspace_client *client,
-		      const struct evspace_event *event);
+/** Is it the region of this? */
+bool probe_region_has(const struct probe_region *region, const struct probe_call *call);
 
 /** The call site in the name of an element; NULL: it is not recorded. */
 const char *probe_region_site(const char *element);

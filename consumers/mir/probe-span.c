@@ -14,30 +14,25 @@
 
 #define NS_PER_MS 1e6
 
-static void moment_add(struct probe *p, const char *element, int64_t ns, bool begins)
+static void moment_add(struct probe *p, const char *thread, int64_t ns, bool begins)
 {
-	const char *end = strrchr(element, '/');
-
 	if (p->n_moments >= MOMENTS_MAX) {
 		p->lost++;
 		return;
 	}
 	p->moments = memory_room(p->moments, p->n_moments, sizeof(*p->moments));
-	p->moments[p->n_moments++] = (struct probe_moment){
-		.ns = ns,
-		.begins = begins,
-		.thread = memory_copy_bytes(element, end ? (size_t)(end - element) : 0)};
+	p->moments[p->n_moments++] =
+		(struct probe_moment){.ns = ns, .begins = begins, .thread = memory_copy(thread)};
 }
 
-void probe_span_take(struct probe *probe, const struct evspace_client *client,
-		     const struct evspace_event *event)
+void probe_span_take(struct probe *probe, const struct probe_call *call)
 {
-	if (event->flags & EVSPACE_COMPLETION)
+	if (call->event->flags & EVSPACE_COMPLETION)
 		return;
-	if (probe_region_has(&probe->regions[0], client, event))
-		moment_add(probe, event->name, event->start_ns, true);
-	if (probe_region_has(&probe->regions[1], client, event))
-		moment_add(probe, event->name, event->end_ns, false);
+	if (probe_region_has(&probe->regions[0], call))
+		moment_add(probe, call->thread, call->event->start_ns, true);
+	if (probe_region_has(&probe->regions[1], call))
+		moment_add(probe, call->thread, call->event->end_ns, false);
 }
 
 /* ---- in their order ---- */
@@ -56,17 +51,22 @@ static void span_add(struct probe *p, const char *thread, int64_t from_ns, int64
 {
 	for (size_t i = 0; i < p->n_series; i++) {
 		struct probe_series *s = &p->series[i];
-		struct probe_cell *c = probe_cell_of(s, 0, thread);
+		struct probe_cell *c;
 		struct probe_stat one;
 
+		if (probe_triggers(p, s->metric)) {
+			probe_cells_run(p, s, thread);
+			continue;
+		}
+		c = probe_cell_of(s, 0, thread);
 		c->last = s->metric->what == METRIC_DURATION ? (double)(to_ns - from_ns) / NS_PER_MS
 							     : 1;
 		c->last_ns = to_ns;
 		one = probe_stat_of(c->last);
 		probe_stat_merge(&c->stat, &one);
+		if (!probe_samples(p, s->metric))
+			probe_is_fresh(p);
 	}
-	if (!probe_is_sampled(p))
-		probe_is_fresh(p);
 }
 
 void probe_span_settle(struct probe *probe, int64_t until_ns)
@@ -77,7 +77,7 @@ void probe_span_settle(struct probe *probe, int64_t until_ns)
 		qsort(probe->moments, probe->n_moments, sizeof(*probe->moments), moments_compare);
 	for (; n < probe->n_moments && probe->moments[n].ns <= until_ns; n++) {
 		struct probe_moment *m = &probe->moments[n];
-		struct probe_cell *c = probe_cell_of(&probe->series[0], 0, m->thread);
+		struct probe_cell *c = probe_cell_of(&probe->opened, 0, m->thread);
 
 		if (!m->begins && c->opened_ns > 0)
 			span_add(probe, m->thread, c->opened_ns, m->ns);

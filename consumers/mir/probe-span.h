@@ -14,8 +14,7 @@ struct probe_moment {
 };
 
 /** Take an event that may be of one of its regions. */
-void probe_span_take(struct probe *probe, const struct evspace_client *client,
-		     const struct evspace_event *event);
+void probe_span_take(struct probe *probe, const struct probe_call *call);
 
 /** All that was before @until_ns has been taken: measure what has ended by then. */
 void probe_span_settle(struct probe *probe, int64_t until_ns);

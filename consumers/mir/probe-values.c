@@ -113,7 +113,7 @@ static void groups_share(struct probe_groups *groups)
 static struct probe_groups groups_make(const struct probe *p, const struct probe_series *s,
 				       const struct probe_chain *chain)
 {
-	bool wild = false, those = chain->some && probe_is_triggered(p);
+	bool wild = false, those = chain->some && probe_triggers(p, s->metric);
 	struct probe_groups groups = {NULL, 0};
 	char *id[MIR_LEVELS];
 
@@ -137,7 +137,7 @@ static struct probe_groups groups_make(const struct probe *p, const struct probe
 		group_new(&groups, id);
 	}
 	groups_settle(&groups);
-	if (chain->all && probe_is_of_executions(p))
+	if (chain->all && probe_is_of_executions(p, s->metric))
 		groups_share(&groups);
 	return groups;
 }
@@ -175,11 +175,12 @@ bool probe_needs_snapshot(const struct probe *probe)
 
 /* ---- values ---- */
 
-static double group_value(const struct probe *p, const struct probe_group *g)
+static double group_value(const struct probe *p, const struct probe_series *s,
+			  const struct probe_group *g)
 {
-	if (probe_is_of_executions(p))
+	if (probe_is_of_executions(p, s->metric))
 		return g->last;
-	return probe_is_sampled(p) ? g->sampled : g->stat.sum;
+	return probe_samples(p, s->metric) ? g->sampled : g->stat.sum;
 }
 
 /* One more value of each group for the aggregates. */
@@ -189,9 +190,9 @@ static void chain_sample(const struct probe *p, struct probe_series *s,
 	struct probe_groups groups = groups_make(p, s, chain);
 
 	for (size_t g = 0; g < groups.n; g++) {
-		struct probe_stat one = probe_stat_of(group_value(p, &groups.items[g]));
+		struct probe_stat one = probe_stat_of(group_value(p, s, &groups.items[g]));
 
-		if (chain->some && probe_is_triggered(p) && !groups.items[g].ran)
+		if (chain->some && probe_triggers(p, s->metric) && !groups.items[g].ran)
 			continue;
 		probe_sum_add(&s->samples, &one, (const char *const *)groups.items[g].id);
 	}
@@ -207,26 +208,37 @@ void probe_sample_begin(struct probe *probe, const struct sources *sources)
 	}
 }
 
-void probe_sample(struct probe *probe, const struct sources *sources)
+static void series_sample(const struct probe *p, struct probe_series *s,
+			  const struct sources *sources)
 {
-	bool samples = !probe_is_of_executions(probe) && probe->defined->measuring.n_functions > 0;
 	struct probe_chain chain;
 
-	for (size_t i = 0; i < probe->n_series; i++) {
-		struct probe_series *s = &probe->series[i];
-
-		sources_know(sources, s);
-		for (struct probe_cell *c = s->cells; c; c = c->hh.next) {
-			c->sampled = c->stat.sum - c->before;
-			c->own = c->ran ? c->sampled : c->own;
-		}
-		for (size_t k = 0; k < probe_chains(probe) && samples; k++)
-			if (probe_chain_of(probe, k, &chain))
-				chain_sample(probe, s, &chain);
-		for (struct probe_cell *c = s->cells; c; c = c->hh.next)
-			c->ran = false;
+	sources_know(sources, s);
+	for (struct probe_cell *c = s->cells; c; c = c->hh.next) {
+		c->sampled = c->stat.sum - c->before;
+		c->own = c->ran ? c->sampled : c->own;
 	}
+	if (!probe_is_of_executions(p, s->metric) && p->defined->measuring.n_functions > 0)
+		for (size_t k = 0; k < probe_chains(p); k++)
+			if (probe_chain_of(p, k, &chain))
+				chain_sample(p, s, &chain);
+	for (struct probe_cell *c = s->cells; c; c = c->hh.next)
+		c->ran = false;
+}
+
+void probe_sample(struct probe *probe, const struct sources *sources)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (probe_samples(probe, probe->series[i].metric))
+			series_sample(probe, &probe->series[i], sources);
 	probe->measured = true;
+}
+
+void probe_take(struct probe *probe, const struct sources *sources)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (!probe_samples(probe, probe->series[i].metric))
+			series_sample(probe, &probe->series[i], sources);
 }
 
 static struct mir_tuple *tuple_add(struct probe_values *v, const struct probe *p,
@@ -271,14 +283,14 @@ static void group_tuple(struct probe_values *v, const struct probe *p, const str
 	const struct probe_group *g =
 		in->n > 0 ? bsearch(of, in->items, in->n, sizeof(*of), groups_compare) : NULL;
 	struct mir_tuple *t = tuple_add(v, p, s);
-	bool executions = probe_is_of_executions(p);
+	bool executions = probe_is_of_executions(p, s->metric);
 
 	for (unsigned k = 0; k < MIR_LEVELS; k++) {
 		t->id[k] = text_keep(v, of->id[k]);
 		t->as_requested[k] = chain->id[k] && !probe_id_is_wild(chain->id[k]);
 	}
 	t->known = executions ? g && g->last_ns > 0 : p->measured;
-	t->value = g ? group_value(p, g) : 0;
+	t->value = g ? group_value(p, s, g) : 0;
 }
 
 /* The values of one chain: for each combination one of each metric. */
@@ -323,7 +335,7 @@ static void aggregates_add(struct probe_values *v, const struct probe *p,
 			   const struct probe_series *s)
 {
 	const struct mir_measuring *m = &p->defined->measuring;
-	bool executions = probe_is_of_executions(p);
+	bool executions = probe_is_of_executions(p, s->metric);
 	struct probe_sum sum = executions ? executions_sum(p, s) : s->samples;
 
 	for (size_t i = 0; i < m->n_functions; i++) {
@@ -349,10 +361,10 @@ static void probe_add(struct probe_values *values, struct probe *probe,
 
 	/* values that grow are taken when they are asked for, unless an interval says when */
 	if (probe_value_is_taken(probe))
-		probe_sample(probe, &(struct sources){.snapshot = probe_needs_snapshot(probe)
-									  ? sources->snapshot
-									  : NULL,
-						      .usages = sources->usages});
+		probe_take(probe, &(struct sources){.snapshot = probe_needs_snapshot(probe)
+									? sources->snapshot
+									: NULL,
+						    .usages = sources->usages});
 	if (probe->defined->measuring.n_functions > 0) {
 		for (size_t i = 0; i < probe->n_series; i++)
 			aggregates_add(values, probe, &probe->series[i]);

@@ -14,8 +14,11 @@ bool probe_needs_snapshot(const struct probe *probe);
 /** A measurement with a duration begins: of the values that grow. */
 void probe_sample_begin(struct probe *probe, const struct sources *sources);
 
-/** Take the values that grow, as they are now, for its aggregates. */
+/** Take the values that are due, as they are now, for its aggregates. */
 void probe_sample(struct probe *probe, const struct sources *sources);
+
+/** Likewise those that are taken when they are asked for. */
+void probe_take(struct probe *probe, const struct sources *sources);
 
 /** Write the measurement document of @n probes. */
 void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,

@@ -48,43 +48,39 @@ static bool is_listed(const char *ops, const char *op)
 	return false;
 }
 
-static bool is_meant(const struct probe *p, const struct metric_part *part, const char *name,
-		     uint16_t op)
+/* Is it one of the part's, and of the region, if there is one? */
+static bool is_meant(struct probe *p, const struct metric_part *part, const struct probe_call *call)
 {
-	if (p->n_regions > 0 ? !probe_region_is(&p->regions[0], op)
-			     : op_channel(op) == CHANNEL_USER)
-		return false;
-	return !part->ops || is_listed(part->ops, name);
-}
+	bool completes = call->event && call->event->flags & EVSPACE_COMPLETION;
 
-/* Is it one of the region that the probe is of, if it is of one? */
-static bool is_of_region(struct probe *p, const struct probe_view *v,
-			 const struct evspace_event *event)
-{
-	if (!event || p->n_regions == 0)
-		return true;
-	if (p->regions[0].site && !(event->flags & EVSPACE_COMPLETION)) {
-		p->sited |= probe_region_site(event->name) != NULL;
-		p->siteless |= !probe_region_site(event->name);
+	if (call->event && completes != part->completions)
+		return false;
+	if (part->ops && !is_listed(part->ops, call->name))
+		return false;
+	if (p->n_regions == 0)
+		return op_channel(call->op) != CHANNEL_USER;
+	if (p->regions[0].site && !part->completions && op_channel(call->op) != CHANNEL_USER) {
+		p->sited |= probe_region_site(call->element) != NULL;
+		p->siteless |= !probe_region_site(call->element);
 	}
-	return probe_region_has(&p->regions[0], v->client, event);
+	return probe_region_has(&p->regions[0], call);
 }
 
 /* Is it of one of the regions, or of all? */
-static bool is_of_trace(const struct probe *p, const struct probe_view *v,
-			const struct evspace_event *event)
+static bool is_of_trace(const struct probe *p, const struct probe_call *call)
 {
 	if (p->n_regions == 0)
 		return true;
 	for (unsigned i = 0; i < p->n_regions; i++)
-		if (probe_region_has(&p->regions[i], v->client, event))
+		if (probe_region_has(&p->regions[i], call))
 			return true;
 	return false;
 }
 
 /* A total of some calls. */
-static void total_add(struct probe_series *s, const struct evspace_total *t)
+static void total_add(struct probe_series *s, const struct probe_call *call)
 {
+	const struct evspace_total *t = call->total;
 	double unit = s->metric->what == METRIC_DURATION ? NS_PER_MS : 1;
 	double n = (double)t->count;
 	struct probe_stat stat = {n,
@@ -96,15 +92,16 @@ static void total_add(struct probe_series *s, const struct evspace_total *t)
 
 	if (s->metric->what == METRIC_CALLS)
 		stat = (struct probe_stat){n, n, 1, 1, 1, 0};
-	probe_stat_merge(&probe_cell_of(s, t->comm, t->name)->stat, &stat);
+	probe_stat_merge(
+		&probe_cell_of(s, op_is_labelled(call->op) ? 0 : t->comm, call->thread)->stat,
+		&stat);
 }
 
 /* One call. */
-static void event_add(struct probe_series *s, const struct evspace_event *ev)
+static void event_add(struct probe_series *s, const struct probe_call *call)
 {
-	const char *end = strrchr(ev->name, '/');
-	char *name = memory_copy_bytes(ev->name, end ? (size_t)(end - ev->name) : 0);
-	struct probe_cell *c = probe_cell_of(s, ev->comm, name);
+	const struct evspace_event *ev = call->event;
+	struct probe_cell *c = probe_cell_of(s, ev->comm, call->thread);
 	double value = 1;
 	struct probe_stat one;
 
@@ -118,39 +115,19 @@ static void event_add(struct probe_series *s, const struct evspace_event *ev)
 		c->last_ns = ev->end_ns;
 		c->last = value;
 	}
-	free(name);
-}
-
-/* What the kernel says is taken then: agents are asked, and the next time when they have said. */
-static void region_ran(struct probe *p, struct probe_series *s, const struct evspace_total *total,
-		       const struct evspace_event *event)
-{
-	const char *name = total ? total->name : event->name;
-	const char *end = total ? NULL : strrchr(name, '/');
-	char *thread = memory_copy_bytes(name, end ? (size_t)(end - name) : strlen(name));
-
-	probe_cells_run(p, s, thread);
-	if (p->sample_ns == 0)
-		p->sample_ns = clock_mono_ns();
-	free(thread);
 }
 
 /* The event itself, as a line. */
-static void trace_take(struct probe *p, const struct probe_view *v,
-		       const struct evspace_event *event)
+static void trace_take(struct probe *p, const struct probe_view *v, const struct probe_call *call)
 {
-	const char *end = strrchr(event->name, '/');
-	char *thread = memory_copy_bytes(event->name, end ? (size_t)(end - event->name) : 0);
-
-	if (is_of_trace(p, v, event) && probe_concerns(p, event->comm, thread)) {
-		if (!p->trace.lines)
-			p->trace.lines = open_memstream(&p->trace.text, &p->trace.bytes);
-		if (!p->trace.lines)
-			abort();
-		events_json.event(v->client, event, 0, p->trace.lines);
-		p->trace.n++;
-	}
-	free(thread);
+	if (!is_of_trace(p, call) || !probe_concerns(p, call->event->comm, call->thread))
+		return;
+	if (!p->trace.lines)
+		p->trace.lines = open_memstream(&p->trace.text, &p->trace.bytes);
+	if (!p->trace.lines)
+		abort();
+	events_json.event(v->client, call->event, 0, p->trace.lines);
+	p->trace.n++;
 }
 
 static void traces_send(struct probe_view *v)
@@ -170,40 +147,51 @@ static void traces_send(struct probe_view *v)
 	}
 }
 
-/* For each series and part that has the view: a total, or else an event. */
+/* To a probe that is of it: to each series and part that has the view. */
+static void call_give(struct probe *p, const struct probe_view *v, const struct probe_call *call)
+{
+	for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
+		struct probe_series *s = &p->series[i / METRIC_PARTS];
+		const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
+
+		if (s->views[i % METRIC_PARTS] != v || !is_meant(p, part, call))
+			continue;
+		if (probe_triggers(p, s->metric))
+			probe_cells_run(p, s, call->thread);
+		else if (call->total)
+			total_add(s, call);
+		else
+			event_add(s, call);
+		if (!probe_samples(p, s->metric))
+			probe_is_fresh(p);
+	}
+}
+
 static void record_take(struct probe_view *v, const struct evspace_total *total,
 			const struct evspace_event *event)
 {
-	const char *name = total ? total->op : event->op;
-	uint16_t op = total ? op_find(name) : event->op_number;
+	const char *element = total ? total->name : event->name, *end = strrchr(element, '/');
+	struct probe_call call = {.event = event,
+				  .total = total,
+				  .op = total ? op_find(total->op) : event->op_number,
+				  .name = total ? total->op : event->op,
+				  .element = element};
 	struct probe *p;
 
+	if (op_is_labelled(call.op))
+		call.label = evspace_label(v->client, total ? total->comm : event->seq_or_tag);
+	call.thread = memory_copy_bytes(element, end ? (size_t)(end - element) : 0);
 	TAILQ_FOREACH (p, &v->probes->list, link) {
-		if (!total && p->active && p->trace.view == v)
-			trace_take(p, v, event);
-		if (p->n_regions == 2) {
-			if (!total && p->active && p->n_series > 0 && p->series[0].views[0] == v)
-				probe_span_take(p, v->client, event);
+		if (!p->active)
 			continue;
-		}
-		for (size_t i = 0; i < p->n_series * METRIC_PARTS; i++) {
-			struct probe_series *s = &p->series[i / METRIC_PARTS];
-			const struct metric_part *part = &s->metric->parts[i % METRIC_PARTS];
-
-			if (!p->active || s->views[i % METRIC_PARTS] != v ||
-			    !is_meant(p, part, name, op) || !is_of_region(p, v, event) ||
-			    (!total && !(event->flags & EVSPACE_COMPLETION) == part->completions))
-				continue;
-			if (probe_is_triggered(p))
-				region_ran(p, s, total, event);
-			else if (total)
-				total_add(s, total);
-			else
-				event_add(s, event);
-			if (!probe_is_sampled(p))
-				probe_is_fresh(p);
-		}
+		if (event && p->trace.view == v)
+			trace_take(p, v, &call);
+		if (p->n_regions < 2)
+			call_give(p, v, &call);
+		else if (event && p->n_series > 0 && p->series[0].views[0] == v)
+			probe_span_take(p, &call);
 	}
+	free(call.thread);
 }
 
 static void loss_take(struct probe_view *v, uint64_t lost)

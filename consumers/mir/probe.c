@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "consumers/mir/probe-archive.h"
 #include "consumers/mir/probe-cell.h"
 #include "consumers/mir/probe-change.h"
 #include "consumers/mir/probe-define.h"
@@ -82,6 +83,7 @@ void probe_reset(struct probe *probe, const struct usages *usages)
 	for (size_t i = 0; i < probe->n_series; i++)
 		series_forget(&probe->series[i]);
 	probe_span_forget(probe);
+	series_forget(&probe->opened);
 	if (usages)
 		probe_base(probe, usages);
 	probe->lost = 0;
@@ -110,24 +112,21 @@ void probe_series_make(struct probe *p)
 
 /* ---- when ---- */
 
-/* The view that has what a part of a metric needs, which all probes share: totals by operation, or
- * all calls where the last one counts, or their places; no total knows names of regions, so these
- * come one by one. A
- * consumer has few views of its own, and `events` is none of them. */
+/* The view that has what a part of a metric needs, which all probes share: totals by operation, of
+ * call sites and names of regions, too; or single calls, where the last one counts, or what is
+ * between two of them. A consumer has few views of its own, and `events` is none of them. */
 static void definition_write(char *text, size_t room, const struct probe *p, const struct metric *m,
 			     const struct metric_part *part)
 {
-	if (probe_is_of_program(p))
-		snprintf(text, room, PROBE_VIEW_USER);
-	else if (probe_is_of_calls(p) ||
-		 (probe_is_of_executions(p) && p->defined->measuring.n_functions == 0))
-		snprintf(text, room, PROBE_VIEW_CALLS);
-	else
+	if (!probe_is_of_calls(p, m))
 		snprintf(text, room,
-			 "read stream; element filter channel%s=completion; thread reduce sum of "
-			 "%s by op by comm",
+			 "read stream; element filter channel%s=completion; element reduce sum of "
+			 "%s by op by comm by label",
 			 part->completions ? "" : "!",
 			 m->what == METRIC_BYTES ? "bytes" : "duration");
+	else
+		snprintf(text, room, "%s",
+			 probe_is_of_program(p) ? PROBE_VIEW_USER : PROBE_VIEW_CALLS);
 }
 
 /* What it measures a part by; NULL: nothing. */
@@ -144,6 +143,32 @@ static void views_leave(struct probe *p)
 	}
 	probe_view_leave(p->trace.view);
 	p->trace.view = NULL;
+	archiver_end(p->trace.archiver);
+	p->trace.archiver = NULL;
+}
+
+static bool is_archived(const struct probe *p)
+{
+	return p->defined->events && destination_is_archive(p->defined->measuring.destination);
+}
+
+static void trace_begin(struct probes *probes, struct probe *p)
+{
+	if (is_archived(p))
+		probe_archive_begin(probes, p);
+	else if (p->defined->events)
+		p->trace.view = probe_view_join(probes, probe_is_of_program(p) ? PROBE_VIEW_USER
+									       : PROBE_VIEW_CALLS);
+}
+
+static const char *trace_trouble(const struct probe *p)
+{
+	if (!is_archived(p))
+		return p->trace.view ? probe_view_trouble(p->trace.view) : NULL;
+	if (!p->trace.archiver)
+		return strerror(p->trace.why);
+	return archiver_has_begun(p->trace.archiver) ? archiver_why(p->trace.archiver)
+						     : "evspace archive has not begun";
 }
 
 void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
@@ -155,14 +180,12 @@ void probe_begin(struct probes *probes, struct probe *probe, unsigned errand)
 	for (size_t i = 0; i < probe->n_series * METRIC_PARTS; i++) {
 		const struct metric *m = probe->series[i / METRIC_PARTS].metric;
 
-		if (i % METRIC_PARTS >= (probe_is_triggered(probe) ? 1 : m->n_parts))
+		if (i % METRIC_PARTS >= (probe_triggers(probe, m) ? 1 : m->n_parts))
 			continue;
 		definition_write(define, sizeof(define), probe, m, &m->parts[i % METRIC_PARTS]);
 		*view_at(probe, i) = probe_view_join(probes, define);
 	}
-	if (probe->defined->events)
-		probe->trace.view = probe_view_join(
-			probes, probe_is_of_program(probe) ? PROBE_VIEW_USER : PROBE_VIEW_CALLS);
+	trace_begin(probes, probe);
 	probe_function_begin(probes, probe);
 	probe->begins_ns = clock_mono_ns();
 	probe->errand = errand;
@@ -178,12 +201,14 @@ bool probe_is_whole(const struct probe *probe, uint64_t since_ns)
 		    !probe_view_is_whole(*view_at(probe, i), since_ns,
 					 probe->active && probe->n_regions == 2))
 			return false;
+	if (probe->trace.archiver && !archiver_has_begun(probe->trace.archiver))
+		return false;
 	return !probe->trace.view || probe_view_is_whole(probe->trace.view, since_ns, false);
 }
 
 static const char *views_trouble(const struct probe *p)
 {
-	const char *why = p->trace.view ? probe_view_trouble(p->trace.view) : NULL;
+	const char *why = trace_trouble(p);
 
 	for (size_t i = 0; i < p->n_series * METRIC_PARTS && !why; i++)
 		why = *view_at(p, i) ? probe_view_trouble(*view_at(p, i)) : NULL;

@@ -8,9 +8,8 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "consumers/client/evspace-loop.h"
+#include "consumers/mir/archiver.h"
 #include "consumers/mir/destination.h"
-#include "consumers/mir/metric.h"
 #include "consumers/mir/probe-region.h"
 #include "consumers/mir/probe-stat.h"
 #include "consumers/mir/request.h"
@@ -69,6 +68,7 @@ struct probe {
 	bool siteless, sited;		/* there are calls whose place is not recorded; or is */
 	struct probe_moment *moments;	/* probe-span.h */
 	size_t n_moments;
+	struct probe_series opened; /* likewise: whose newest begin has no end yet */
 	bool flushed, wanted, active;
 	uint64_t begins_ns; /* since when it is to be active, and is not yet; 0: it is not to be */
 	unsigned errand, named_by; /* that has it begin, and last names it, by number */
@@ -83,6 +83,8 @@ struct probe {
 		FILE *lines;		 /* those of a wave; NULL: none came yet */
 		char *text;
 		size_t bytes, n;
+		struct archiver *archiver; /* instead; NULL: it has none, and errno why */
+		int why;
 	} trace;       /* events themselves are asked for */
 	bool measured; /* there is a value */
 	struct probe_series *series;
@@ -107,8 +109,10 @@ struct probes {
 		uint64_t again_ns; /* when to say what is on; 0: never */
 	} functions;
 	struct destinations destinations;
+	struct archivers archivers;
 	const char *write;	    /* that sources are written back below; NULL: none */
 	const char *flags;	    /* how sources are compiled (code-read.h) */
+	const char *fetch;	    /* hosts that they may be fetched from; NULL: none */
 	unsigned n, named, changes; /* the last: of what there is and how it is defined, so far */
 };
 

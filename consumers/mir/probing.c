@@ -72,9 +72,11 @@ static bool is_due(uint64_t due_ns, uint64_t now)
 /* Returns whether it has to wait for hosts. */
 static bool probe_sample_due(struct probes *probes, struct probe *p, uint64_t now)
 {
-	const struct sources_need need = {.snapshot = probe_needs_snapshot(p),
-					  .usages = probe_uses(p)};
 	const struct mir_measuring *m = &p->defined->measuring;
+	/* what is not timed is what the kernel says of a region */
+	const struct sources_need need = {.snapshot = (m->interval > 0 || m->duration > 0) &&
+						      probe_needs_snapshot(p),
+					  .usages = probe_uses(p)};
 	struct sources sources;
 
 	if (!is_due(p->sample_ns, now))

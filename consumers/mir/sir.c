@@ -10,13 +10,17 @@
 #include <unistd.h>
 
 #include "consumers/code/code-read.h"
+#include "consumers/mir/fetch.h"
 #include "consumers/mir/sir-write.h"
+#include "consumers/mir/units.h"
 #include "pathmap/base/memory.h"
 
-char *sir_path(const char *uri)
+char *sir_name(const char *uri)
 {
 	char *path, *to, *clean;
 
+	if (fetch_is(uri))
+		return memory_copy(uri);
 	if (strncmp(uri, "file:", strlen("file:")) != 0)
 		return NULL;
 	uri += strlen("file:");
@@ -42,7 +46,8 @@ char *sir_path(const char *uri)
 	return clean;
 }
 
-bool sir_is_below(const char *path, const char *folder)
+/* Is the file in a folder (NULL: in any)? Neither may be what links make of it. */
+static bool is_below(const char *path, const char *folder)
 {
 	char *real = realpath(path, NULL);
 	char *base = folder && *folder ? realpath(folder, NULL) : NULL;
@@ -55,73 +60,125 @@ bool sir_is_below(const char *path, const char *folder)
 	return below;
 }
 
-static void executable_answer(const char *path, const struct mir_place *place,
-			      struct mir_request *request, FILE *out)
+void sir_fetch(const struct sir_reach *reach, const char *name, const struct mir_place *place,
+	       struct mir_request *request)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct error e = {""};
+
+	char *path = fetch_is(name) ? fetch_file(reach->folder, name, reach->hosts, &e) : NULL;
+
+	if (fetch_is(name) && !path)
+		request_complain(request, place, "%s", e.text);
+	free(path);
+}
+
+/* Where its file is, for the caller to free; NULL with @e. */
+static char *file_of(const struct sir_reach *reach, const char *name, struct error *e)
+{
+	char *path = fetch_is(name) ? fetch_path(reach->folder, name) : memory_copy(name);
+
+	if (path && (fetch_is(name) || is_below(path, reach->below)))
+		return path;
+	errorf(e,
+	       "%.200s is not in the folder whose files tools elsewhere may ask about; evspace mir "
+	       "--sources DIR says which",
+	       name);
+	free(path);
+	return NULL;
+}
+
+int sir_read(const struct sir_reach *reach, const char *name, struct code_text *code,
+	     struct error *e)
+{
+	char *path = file_of(reach, name, e);
+	int rc = path ? code_read(code, path, reach->flags, e) : -1;
+
+	free(path);
+	if (rc < 0)
+		return -1;
+	free(code->path);
+	code->path = memory_copy(name);
+	return 0;
+}
+
+static void executable_answer(const struct sir_reach *reach, const char *name,
+			      const struct mir_place *place, struct mir_request *request, FILE *out)
+{
+	struct error e = {""};
+	char *path = file_of(reach, name, &e);
+	int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	struct stat file;
 
-	if (fd < 0 || fstat(fd, &file) < 0)
-		request_complain(request, place, "%.200s: %s", path, strerror(errno));
+	if (!path)
+		request_complain(request, place, "%s", e.text);
+	else if (fd < 0 || fstat(fd, &file) < 0)
+		request_complain(request, place, "%.200s: %s", name, strerror(errno));
 	else if (!S_ISREG(file.st_mode) || sir_dwarf_write(out, fd) == 0)
 		request_complain(
 			request, place,
 			"%.200s has no functions in DWARF; name an executable or library that "
 			"was compiled with -g, or a source by its usual name (.c, .cpp, .f90 ...)",
-			path);
+			name);
 	if (fd >= 0)
 		close(fd);
+	free(path);
 }
 
-static void source_answer(const char *path, const char *flags, const struct mir_place *place,
-			  struct mir_request *request, FILE *out)
+static void source_answer(const struct sir_reach *reach, const char *name,
+			  const struct mir_place *place, struct mir_request *request, FILE *out)
 {
 	struct code_text code = {.n = 0};
 	struct error e = {""};
 
-	if (code_read(&code, path, flags, &e) < 0)
+	if (sir_read(reach, name, &code, &e) < 0)
 		request_complain(request, place, "%s", e.text);
 	else
 		sir_code_write(out, &code);
 	code_fini(&code);
 }
 
-static void resource_answer(const struct mir_word *resource, const char *flags,
-			    struct mir_request *request, FILE *out)
+/* All are fetched before the first is read, as it may include others. */
+static char **names_take(const struct sir_reach *reach, struct mir_request *request)
 {
-	char *path = sir_path(resource->text);
+	char **names = memory_new(request->n_resources + 1, sizeof(*names));
 
-	if (!path)
-		request_complain(request, &resource->place,
-				 "%.200s is not read; write file:///PATH of an executable, library "
-				 "or source "
-				 "on this host",
-				 resource->text);
-	else if (!sir_is_below(path, request->below))
-		request_complain(request, &resource->place,
-				 "%.200s is not in the folder whose files tools elsewhere may ask "
-				 "about; evspace mir --sources DIR says which",
-				 path);
-	else if (code_language_of(path) != CODE_NONE)
-		source_answer(path, flags, &resource->place, request, out);
-	else
-		executable_answer(path, &resource->place, request, out);
-	free(path);
+	for (size_t i = 0; i < request->n_resources; i++) {
+		const struct mir_word *resource = &request->resources[i];
+
+		names[i] = sir_name(resource->text);
+		if (names[i])
+			sir_fetch(reach, names[i], &resource->place, request);
+		else
+			request_complain(request, &resource->place,
+					 "%.200s is not read; write file:///PATH of an executable, "
+					 "library or source on this host",
+					 resource->text);
+	}
+	return names;
 }
 
-void sir_answer(struct mir_request *request, const char *flags, FILE *out)
+void sir_answer(struct mir_request *request, const struct sir_reach *reach, FILE *out)
 {
-	char *text = NULL;
+	char *text = NULL, **names = names_take(reach, request);
+	bool all = request->n_faults == 0;
 	size_t n;
 	FILE *units = open_memstream(&text, &n);
 
 	if (!units)
 		abort();
-	for (size_t i = 0; i < request->n_resources; i++)
-		resource_answer(&request->resources[i], flags, request, units);
+	for (size_t i = 0; i < request->n_resources; i++) {
+		if (all)
+			(code_language_of(names[i]) != CODE_NONE ? source_answer
+								 : executable_answer)(
+				reach, names[i], &request->resources[i].place, request, units);
+		free(names[i]);
+	}
+	free(names);
 	if (fclose(units) != 0)
 		abort();
-	if (request->n_faults == 0)
-		fprintf(out, "<sir>%s</sir>\n", text);
+	if (request->n_faults == 0) {
+		fprintf(out, "<sir>%s</sir>\n%c", text, 0);
+		units_say(out, text, n);
+	}
 	free(text);
 }

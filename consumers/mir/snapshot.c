@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Takes snapshots: by the views `rates`, which knows all threads and communicators, and
- * `heartbeat`, and with stacks that agents read. */
+ * `heartbeat`, and by what agents say of processes, with the stacks that they read. */
 #include "consumers/mir/snapshot.h"
 
 #include <stdlib.h>
@@ -111,6 +111,44 @@ static void thread_join(struct mir_thread *to, struct mir_thread *from)
 		from->stack = NULL;
 		from->n_stack = 0;
 	}
+}
+
+static int texts_compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Is it, or the process that it is of, one that has ended while others go on? */
+static bool has_gone(const struct snapshot *s, const char *name)
+{
+	char *process = s->lives && s->n_gone > 0 ? name_part(name, 3) : NULL;
+	bool gone = process && bsearch(&process, s->gone, s->n_gone, sizeof(char *), texts_compare);
+
+	free(process);
+	return gone;
+}
+
+static void gone_settle(struct snapshot *s)
+{
+	size_t kept = 0;
+
+	if (s->n_gone > 0)
+		qsort(s->gone, s->n_gone, sizeof(char *), texts_compare);
+	for (size_t i = 0; i < s->n_threads; i++) {
+		if (has_gone(s, s->threads[i].name))
+			thread_fini(&s->threads[i]);
+		else
+			s->threads[kept++] = s->threads[i];
+	}
+	s->n_threads = kept;
+	kept = 0;
+	for (size_t i = 0; i < s->n_members; i++) {
+		if (has_gone(s, s->members[i].process))
+			free(s->members[i].process);
+		else
+			s->members[kept++] = s->members[i];
+	}
+	s->n_members = kept;
 }
 
 /* Sort, and keep each once, with all frames. */
@@ -268,6 +306,9 @@ static void snapshot_fini(struct snapshot *s)
 	for (size_t i = 0; i < s->n_members; i++)
 		free(s->members[i].process);
 	free(s->members);
+	for (size_t i = 0; i < s->n_gone; i++)
+		free(s->gone[i]);
+	free(s->gone);
 	missing_free(s->missing, s->n_missing);
 	missing_free(s->unread, s->n_unread);
 	free(s->why);
@@ -295,6 +336,7 @@ bool snapshots_run(struct snapshots *snapshots)
 	look_end(&snapshots->looks[0]);
 	look_end(&snapshots->looks[1]);
 	stack_ask_end(snapshots);
+	gone_settle(s);
 	threads_settle(s);
 	members_settle(s);
 	snapshot_fini(&snapshots->newest);
@@ -314,10 +356,9 @@ const struct snapshot *snapshots_since(struct snapshots *snapshots, uint64_t sin
 		return NULL;
 	snapshots->coming = (struct snapshot){.since_ns = clock_mono_ns(), .depth = depth};
 	look_begin(snapshots, &snapshots->looks[0], "rates@thread");
-	if (depth > 0) {
+	if (depth > 0)
 		look_begin(snapshots, &snapshots->looks[1], "heartbeat");
-		stack_ask(snapshots, depth, DEADLINE_MS);
-	}
+	stack_ask(snapshots, depth, DEADLINE_MS);
 	return NULL;
 }
 

@@ -36,7 +36,10 @@ struct snapshot {
 	uint64_t since_ns; /* when it was asked for (clock_mono_ns()); 0: there is none */
 	unsigned depth;	   /* of the stacks; 0: without */
 	bool ended;	   /* no process of the run is there any more */
-	char *why;	   /* it could not be taken; NULL: it was */
+	bool lives;	   /* one is, and those that have ended are no part of it: */
+	char **gone;	   /* "/cluster/node/rank3" */
+	size_t n_gone;
+	char *why; /* it could not be taken; NULL: it was */
 	struct mir_thread *threads;
 	size_t n_threads;
 	struct mir_member *members;
@@ -63,7 +66,7 @@ struct snapshots {
 	const struct evspace_options *options;
 	struct snapshot newest, coming; /* coming.since_ns is 0: none is being taken */
 	struct mir_look looks[2];
-	struct evspace_question *stacks; /* stack-ask.h; NULL: it is answered */
+	struct evspace_question *stacks; /* and processes: stack-ask.h; NULL: it is answered */
 };
 
 /** The newest one that was asked for since @since_ns, with stacks down to @depth frames. NULL: it

@@ -7,14 +7,6 @@
 #include "consumers/mir/probe-cell.h"
 #include "tree/data/clock.h"
 
-bool probe_uses(const struct probe *probe)
-{
-	for (size_t i = 0; i < probe->n_series; i++)
-		if (metric_is_used(probe->series[i].metric))
-			return true;
-	return false;
-}
-
 /* The counters that its metrics need, as bits. */
 static uint32_t probe_counters(const struct probe *p)
 {

@@ -6,9 +6,6 @@
 
 #include "consumers/mir/probe.h"
 
-/** Does it measure what the kernel says? */
-bool probe_uses(const struct probe *probe);
-
 /** Have what counts while somebody asks go on; to be called this often at least. */
 #define PROBES_COUNT_NS UINT64_C(5000000000)
 void probes_count(struct probes *probes);

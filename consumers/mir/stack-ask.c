@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks for stacks by the question for the status, and takes them into a snapshot. */
+/* Asks for processes and their stacks by the question for the status, and takes them into a
+ * snapshot. */
 #include "consumers/mir/stack-ask.h"
 
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static void status_take(struct snapshot *s, const Evspace__Status *status)
 {
 	char *host = memory_format("/%s/%s", status->cluster, status->node);
 
-	if (status->why)
+	if (status->why && s->depth > 0)
 		snapshot_miss(&s->unread, &s->n_unread, host, wire_missing(status->why));
 	for (size_t i = 0; i < status->n_processes; i++) {
 		const Evspace__Process *p = status->processes[i];
@@ -46,6 +47,12 @@ static void status_take(struct snapshot *s, const Evspace__Status *status)
 		if (p->misplaced || !p->name[0] || strchr(p->name, '/'))
 			continue;
 		name = memory_format("%s/%s", host, p->name);
+		s->lives |= p->alive;
+		if (!p->alive) {
+			s->gone = memory_room(s->gone, s->n_gone, sizeof(*s->gone));
+			s->gone[s->n_gone++] = name;
+			continue;
+		}
 		if (p->unread[0])
 			snapshot_miss(&s->unread, &s->n_unread, name, p->unread);
 		for (size_t k = 0; k < p->n_stacks && s->n_threads < THREADS_MOST; k++)
@@ -64,7 +71,8 @@ static void stacks_answered(const struct asker *asker, Evspace__Frame **frame,
 	(void)failure;
 	snapshots->stacks = NULL;
 	if (!*frame) {
-		snapshot_miss(&s->unread, &s->n_unread, "", why);
+		if (s->depth > 0)
+			snapshot_miss(&s->unread, &s->n_unread, "", why);
 		return;
 	}
 	status_take(s, (*frame)->status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stacks of all threads of a run, as agents read them on their hosts. */
+/* Processes of a run, and stacks of all their threads, as agents read them on their hosts. */
 #ifndef EVSPACE_STACK_ASK_H
 #define EVSPACE_STACK_ASK_H
 
@@ -8,7 +8,8 @@
 /** Most frames that are asked for: agents say no more. */
 #define STACK_ASK_FRAMES 64u
 
-/** Ask all agents for them, down to @depth frames, for the snapshot that is coming. */
+/** Ask all agents for them, stacks down to @depth frames (0: without), for the snapshot that is
+ * coming. */
 void stack_ask(struct snapshots *snapshots, unsigned depth, unsigned deadline_ms);
 
 /** Answered or not: it is not waited for any more. */

@@ -3,6 +3,8 @@
 #ifndef EVSPACE_UNITS_H
 #define EVSPACE_UNITS_H
 
+#include <stdio.h>
+
 #include "consumers/mir/probe.h"
 
 /** Most that an owner has. */
@@ -14,7 +16,10 @@ struct sir_unit {
 	char *name; /* without its folder, as call sites have it */
 };
 
-/** Take those of an answer, a document of SIR. */
+/** Write those of a document of SIR, or a part of one, for units_note(). It takes time. */
+void units_say(FILE *out, const char *text, size_t n);
+
+/** Keep those that units_say() has written. */
 void units_note(struct probe_owner *owner, const char *text, size_t n);
 
 /** The name of the source that the region with that id is in; NULL: it is not known. */

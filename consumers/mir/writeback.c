@@ -13,6 +13,7 @@
 
 #include "consumers/code/code-instrument.h"
 #include "consumers/mir/destination.h"
+#include "consumers/mir/fetch.h"
 #include "consumers/mir/sir.h"
 #include "pathmap/base/memory.h"
 
@@ -21,7 +22,7 @@
 static void out_check(const struct probes *probes, struct mir_request *r, size_t i)
 {
 	const struct mir_word *in = &r->resources[i];
-	char *path = sir_path(in->text);
+	char *path = sir_name(in->text);
 
 	if (!probes->write)
 		request_complain(r, &in->place,
@@ -59,6 +60,7 @@ void writebacks_check(const struct probes *probes, const struct probe_owner *own
 	}
 }
 
+/* @out: NULL is only fetched, for others that include it. */
 static void writeback_note(struct probe_owner *owner, const char *below, char *in, const char *out)
 {
 	struct writeback *w;
@@ -81,11 +83,12 @@ void writebacks_note(const struct probes *probes, struct probe_owner *owner,
 		     const struct mir_request *request)
 {
 	for (size_t i = 0; i < request->n_resources; i++) {
-		char *in = request->outs[i] ? sir_path(request->resources[i].text) : NULL;
+		const char *uri = request->resources[i].text, *out = request->outs[i];
+		char *in = out || (request->writes && fetch_is(uri)) ? sir_name(uri) : NULL;
 
 		if (in)
 			writeback_note(owner, request->below, in,
-				       destination_below(probes->write, request->outs[i]));
+				       out ? destination_below(probes->write, out) : NULL);
 		free(in);
 	}
 }
@@ -98,7 +101,7 @@ bool writeback_is_id(const char *text)
 
 static bool is_of(const struct writeback *w, const char *id)
 {
-	return writeback_is_id(id) && strtoul(id, NULL, 16) == w->id;
+	return w->out && writeback_is_id(id) && strtoul(id, NULL, 16) == w->id;
 }
 
 bool writebacks_have(const struct probe_owner *owner, const char *id)
@@ -214,19 +217,17 @@ static size_t ids_find(const struct probes *probes, const struct probe_owner *ow
 }
 
 static void source_write(const struct probes *probes, const struct probe_owner *owner,
-			 const struct writeback *w, struct mir_request *r)
+			 const struct writeback *w, const char *folder, struct mir_request *r)
 {
+	const struct sir_reach reach = {probes->flags, probes->fetch, folder, w->below};
 	const char **ids = memory_new(2 * probes->n + 1, sizeof(*ids));
 	size_t n = ids_find(probes, owner, w, ids);
 	struct code_text code = {.n = 0};
 	struct error e = {""};
 	char *text = NULL;
 
-	if (!sir_is_below(w->in, w->below))
-		request_complain(r, &r->place, "%.200s is not where it was any more", w->in);
-	else if (code_read(&code, w->in, probes->flags, &e) < 0 ||
-		 !(text = code_instrument(&code, code_language_by(w->in, probes->flags), ids, n,
-					  &e)))
+	if (sir_read(&reach, w->in, &code, &e) < 0 ||
+	    !(text = code_instrument(&code, code_language_by(w->in, probes->flags), ids, n, &e)))
 		request_complain(r, &r->place, "not written back: %s", e.text);
 	else
 		text_write(probes->write, w, text, r);
@@ -236,12 +237,16 @@ static void source_write(const struct probes *probes, const struct probe_owner *
 }
 
 void writebacks_write(const struct probes *probes, const struct probe_owner *owner,
-		      struct mir_request *request)
+		      const char *folder, struct mir_request *request)
 {
+	const struct sir_reach reach = {.hosts = probes->fetch, .folder = folder};
 	const struct writeback *w;
 
 	LIST_FOREACH (w, &owner->writebacks, link)
-		source_write(probes, owner, w, request);
+		sir_fetch(&reach, w->in, &request->place, request);
+	LIST_FOREACH (w, &owner->writebacks, link)
+		if (w->out && request->n_faults == 0)
+			source_write(probes, owner, w, folder, request);
 }
 
 void writebacks_free(struct probe_owner *owner)

@@ -11,8 +11,8 @@
 /** A source, and where it is written. */
 struct writeback {
 	LIST_ENTRY(writeback) link;
-	char *in;	   /* its path */
-	char *out;	   /* below the folder for such sources */
+	char *in;  /* its name (sir.h) */
+	char *out; /* below the folder for such sources; NULL: it is for others to include */
 	const char *below; /* the folder that it has to be in; NULL: any. Borrowed */
 	uint32_t id;	   /* code_source_id() */
 };
@@ -31,10 +31,10 @@ bool writeback_is_id(const char *text);
 /** Is it of a source that the owner has written back? */
 bool writebacks_have(const struct probe_owner *owner, const char *id);
 
-/** Write all sources of an owner, with the regions of its probes, or complain. It takes as long as
- * compiling does. */
+/** Write all sources of an owner, with the regions of its probes, or complain; @folder: for what is
+ * fetched (fetch.h). It takes as long as compiling does. */
 void writebacks_write(const struct probes *probes, const struct probe_owner *owner,
-		      struct mir_request *request);
+		      const char *folder, struct mir_request *request);
 
 void writebacks_free(struct probe_owner *owner);
 

@@ -160,48 +160,100 @@ same() {
 region=$top/node-agent/collect/core
 mpi=$(mpicc --showme:compile 2>/dev/null)
 
-# LAPACK's own tests of its double precision, of sources with a region around each function, and of those without.
-lapack_written() {
-	local set=("$work"/lapack/SRC/dge[qt]*.f "$work"/lapack/TESTING/LIN/d{chkaa.F,chkge.f,drvge.f,get0*.f}) other file folder
+# built NAME COMPILER FLAGS LINK FILE...: NAME-written.exe of the files with a region around each function, and around loops, and NAME-plain.exe of those without.
+built() {
+	local name=$1 compiler=$2 flags=$3 link=$4 folder file from
 
-	/usr/bin/python3 compare.py --write lapack -std=legacy "$work" "$work/lapack-written" "${set[@]}" 2>>differences || return
-	other=($(ls "$work"/lapack/TESTING/LIN/{al*,chkxer,icopy,ilaenv,xlaenv,xerbla}.f "$work"/lapack/TESTING/LIN/d*.f "$work"/lapack/TESTING/MATGEN/d*.f |
+	shift 4
+	/usr/bin/python3 compare.py --write "$name" "$flags" "$work" "$work/$name-written" "$@" 2>>differences || return
+	for folder in plain written; do
+		mkdir -p "$name-$folder.o"
+		for file; do
+			from=$file
+			[ $folder = plain ] || from=$work/$name-written/${file##*/}
+			$compiler -w -O1 $flags -I"$region" -I"${file%/*}" -c -o "$name-$folder.o/${file##*/}.o" "$from" || return
+		done
+		$compiler -o "$name-$folder.exe" $name-$folder.o/*.o $link || return
+	done
+}
+
+# ran NAME COMMAND...: what both programs print, PROGRAM in the command, each in a folder of its own, without times.
+ran() {
+	local name=$1 folder
+
+	shift
+	for folder in plain written; do
+		mkdir -p "$name-$folder.run"
+		(cd "$name-$folder.run" && timeout 600 bash -c "${*//PROGRAM/$work/$name-$folder.exe}" 2>&1) >"$name-$folder.out"
+	done
+	same "$name" "$name-plain.out" "$name-written.out"
+}
+
+mpirun="mpirun --allow-run-as-root -np"
+
+# LAPACK's own tests of its double precision.
+lapack_written() {
+	local other lin=$work/lapack/TESTING/LIN
+
+	other=($(ls "$lin"/{al*,chkxer,icopy,ilaenv,xlaenv,xerbla}.f "$lin"/d*.f "$work"/lapack/TESTING/MATGEN/d*.f |
 		grep -vE '/(dchkab|dchkrfp|ddrvrf.|derrrfp|derrab|dget0.*|dchkge|ddrvge|ddrv(gb|ge|po|sy)x|derr(ge|po|sy)x|derrvxx|debchvxx)\.f$'))
 	mkdir -p objects && (cd objects && gfortran -w -std=legacy -O1 -c "${other[@]}" && gfortran -c "$region/evspace.f90") || return
-	for folder in plain written; do
-		mkdir -p "lapack-$folder.o"
-		for file in "${set[@]}"; do
-			[ $folder = plain ] || file=$work/lapack-written/${file##*/}
-			gfortran -w -std=legacy -O1 -Iobjects -I"$work/lapack/TESTING/LIN" -c -o "lapack-$folder.o/${file##*/}.o" "$file" || return
-		done
-		gfortran -o "lapack-$folder.exe" lapack-$folder.o/*.o objects/*.o -llapack -lblas -ldl || return
-		timeout 300 ./"lapack-$folder.exe" <"$work/lapack/TESTING/dtest.in" 2>&1 | grep -v 'Total time' >"lapack-$folder.out"
-	done
-	same lapack lapack-plain.out lapack-written.out
+	built lapack gfortran "-std=legacy -Iobjects" "objects/*.o -llapack -lblas -ldl" "$work"/lapack/SRC/dge[qt]*.f "$lin"/d{chkaa.F,chkge.f,drvge.f,get0*.f} &&
+		ran lapack "PROGRAM <$work/lapack/TESTING/dtest.in | grep -v 'Total time'"
 }
 
+# Its own checks of results.
 hpcc_written() {
-	local set=($(find "$work/hpcc" -name '*.c' | grep -v hpl/testing/ptest/HPL_pddriver.c | sort)) flags="$mpi -DAdd_ -DF77_INTEGER=int -DStringSunStyle -I$work/hpcc/include -I$work/hpcc/hpl/include" folder file
-
-	/usr/bin/python3 compare.py --write hpcc "$flags" "$work" "$work/hpcc-written" "${set[@]}" 2>>differences || return
-	for folder in plain written; do
-		mkdir -p "hpcc-$folder.o"
-		for file in "${set[@]}"; do
-			[ $folder = plain ] || set -- -iquote "${file%/*}" && [ $folder = plain ] || file=$work/hpcc-written/${file##*/}
-			mpicc -w -O1 $flags -I"$region" "$@" -c -o "hpcc-$folder.o/${file##*/}.o" "$file" || return
-		done
-		mpicc -o "hpcc-$folder.exe" hpcc-$folder.o/*.o -lblas -lm -ldl || return
-		mkdir -p "hpcc-$folder.run" && sed 's/^1000 /200 /' hpcc/_hpccinf.txt >"hpcc-$folder.run/hpccinf.txt"
-		(cd "hpcc-$folder.run" && timeout 300 mpirun --allow-run-as-root -np 4 "$work/hpcc-$folder.exe" >/dev/null 2>&1)
-		grep -hiE 'passed|failed|residual|success|errors' "hpcc-$folder.run/hpccoutf.txt" | grep -viE 'time|gflop|gb/s|seconds' >"hpcc-$folder.out"
-	done
-	same hpcc hpcc-plain.out hpcc-written.out
+	built hpcc mpicc "$mpi $hpcc_flags" "-lblas -lm -ldl" $(find "$work/hpcc" -name '*.c' | grep -v hpl/testing/ptest/HPL_pddriver.c | sort) &&
+		ran hpcc "sed 's/^1000 /200 /' $work/hpcc/_hpccinf.txt >hpccinf.txt; $mpirun 4 PROGRAM >/dev/null; grep -hiE 'passed|failed|success|errors' hpccoutf.txt | grep -viE 'time|gflop|gb/s|seconds'"
 }
 
-unpack hpcc && program hpcc "$mpi -DAdd_ -DF77_INTEGER=int -DStringSunStyle -I$work/hpcc/include -I$work/hpcc/hpl/include" $(find "$work/hpcc" -name '*.c' | sort)
+# Its check that what comes is what was sent.
+netpipe_written() {
+	built netpipe mpicc "$mpi -DMPI" "-ldl" "$work"/netpipe/src/{netpipe,mpi}.c &&
+		ran netpipe "$mpirun 2 PROGRAM -i -u 10000 | sed 's/[0-9.]* *Mbps.*//; s/in .*usec//; s/[0-9]* times//; /^[0-9]*: /!d'"
+}
+
+# Its test in Fortran 77, which writes a file and reads it back; with netCDF's library in C (libnetcdf-dev).
+netcdf_written() {
+	local of=$work/netcdf-fortran objects=netcdf-objects
+
+	mkdir -p $objects && (cd $objects && gfortran -c "$region/evspace.f90" && gcc -w -c -I"$of/libsrc" "$of"/fortran/nf_lib.c) || return
+	built netcdf gfortran "$netcdf_flags -I$objects" "$objects/*.o ${NETCDF_LIBS--lnetcdf} -ldl" "$of"/nf_test/ftest.F \
+		$(ls "$of"/fortran/nf_{attio,control,dim,fortv2,genatt,geninq,genvar,misc,var1io,varaio,vario,varmio,varsio}.[fF]90) &&
+		ran netcdf "cp $of/nf_test/ref_fills.nc .; PROGRAM"
+}
+
+# The sparse solver, with its own ordering.
+mumps_written() {
+	local src=$work/mumps/src objects=mumps-objects pord=($work/mumps/PORD/lib/*.c)
+
+	mkdir -p $objects && (cd $objects && gfortran -c "$region/evspace.f90") || return
+	built mumps "mpif90" "$mumps_flags -I$objects" "$objects/*.o -ldmumps -lmumps_common -lpord -lscalapack-openmpi -llapack -lblas -ldl" \
+		"$work"/mumps/examples/dsimpletest.F "${pord[@]}" &&
+		ran mumps "$mpirun 2 PROGRAM <$work/mumps/examples/input_simpletest_real | grep -A9 -i solution"
+}
+
+# What its other sources use.
+netcdf_modules() {
+	local of=$work/netcdf-fortran/fortran file
+
+	mkdir -p netcdf-modules
+	for file in typeSizes.f90 module_netcdf_{nc_data.F90,nc_interfaces.f90,nf_data.F90,nf_interfaces.F90} module_netcdf4_{nc_interfaces.f90,nf_interfaces.F90} module_netcdf_{fortv2_c_interfaces,f03}.f90; do
+		gfortran -w $netcdf_flags -Jnetcdf-modules -fsyntax-only "$of/$file" || return
+	done
+}
+
+netcdf_flags="-cpp -DHAVE_TS29113_SUPPORT -DHAVE_F2008 -DNF_INT1_IS_C_SIGNED_CHAR=1 -DNF_INT2_IS_C_SHORT=1 -DNF_INT_IS_C_INT=1 -DSIZEOF_PTRDIFF_T=8 -fallow-argument-mismatch -I$work/netcdf-fortran/fortran -I$work/netcdf-modules"
+hpcc_flags="-DAdd_ -DF77_INTEGER=int -DStringSunStyle -I$work/hpcc/include -I$work/hpcc/hpl/include"
+mumps_flags="$mpi -std=legacy -Dpord -DAdd_ -DMUMPS_ARITH=MUMPS_ARITH_d -I$work/mumps/include -I$work/mumps/src -I$work/mumps/PORD/include"
+
+unpack hpcc && program hpcc "$mpi $hpcc_flags" $(find "$work/hpcc" -name '*.c' | sort)
 unpack netpipe && program netpipe "$mpi -I$work/netpipe/src -DMPI" "$work"/netpipe/src/*.c
 unpack lapack && program lapack "-std=legacy" "$work"/lapack/SRC/dg*.f "$work"/lapack/TESTING/LIN/d*.f
-unpack netcdf-fortran && program netcdf-fortran "-I$work/netcdf-fortran/fortran" $(ls "$work"/netcdf-fortran/fortran/netcdf*_*.f90 | grep -vE '(externals|visibility|constants)\.f90') "$work"/netcdf-fortran/nf_test/[^l]*.[fF]
-unpack mumps && program mumps "$mpi -std=legacy -Dpord -Dmetis -Dscotch -DAdd_ -DMUMPS_ARITH=MUMPS_ARITH_d -I$work/mumps/include -I$work/mumps/src -I$work/mumps/PORD/include" "$work"/mumps/src/{d*,mumps*,ana*,fac*,sol*,tools*,lr*}.[cF] "$work"/mumps/PORD/lib/*.c
-lapack_written
-hpcc_written
+unpack netcdf-fortran && netcdf_modules && program netcdf "$netcdf_flags" "$work"/netcdf-fortran/fortran/nf_{attio,control,dim,fortv2,genatt,geninq,genvar,misc,nc,nc4,var1io,varaio,vario,varmio,varsio}.*90 \
+	$(ls "$work"/netcdf-fortran/fortran/netcdf*_*.f90 | grep -vE '(externals|visibility|constants)\.f90') "$work"/netcdf-fortran/nf_test/[^l]*.[fF]
+unpack mumps && program mumps "$mumps_flags" "$work"/mumps/src/{d*,mumps*,ana*,fac*,sol*,tools*,lr*}.[cF] "$work"/mumps/PORD/lib/*.c
+for written in hpcc netpipe lapack netcdf mumps; do
+	[ -d $written* ] && { ${written}_written || echo "$written: not written back and compiled" >&2; }
+done
