@@ -184,7 +184,7 @@ assert values(most)[0] == 1
 # As lines: read by what reads archives. Those that go on behind what is there have it once.
 events_are_archived() {
 	mir plain "
-def kept(name): return [e for e in map(json.loads, subprocess.run(['evspace', 'events', '--from', 'out/' + name, '--json'], stdout=subprocess.PIPE).stdout.splitlines()) if e['type'] == 'tuple']
+def kept(name): return [e for e in map(json.loads, subprocess.run(['evspace', 'events', '--view', '', '--from', 'out/' + name, '--json'], stdout=subprocess.PIPE).stdout.splitlines()) if e['type'] == 'tuple']
 def whole(name): return subprocess.run(['evspace', 'archive', 'check', 'out/' + name], stdout=subprocess.DEVNULL).returncode == 0
 first = ask('<snapshotreq/>').find('.//process').get('id')
 to = '<event/><measuring destination=\"archive:%s/out/%%s\"/>' % here
@@ -209,7 +209,7 @@ for what, why in (('<codeRegion from=\"user:a\" to=\"MPI_Send\"/>', 'one region'
     assert e.tag == 'errors' and why in e[0].text, ask.line
 e = define('<event/><measuring destination=\"archive:/elsewhere/x\"/>')
 assert e.tag == 'errors' and 'not below' in e[0].text, ask.line
-" --deliver "$tap_dir/out" && bed_until whole_archive && evspace events --from out/bcasts --json 2>err >again && [ "$(grep -o '"number":[0-9]*' again | sort | uniq -d | wc -l)" -eq 0 ]
+" --deliver "$tap_dir/out" && bed_until whole_archive && evspace events --view '' --from out/bcasts --json 2>err >again && [ "$(grep -o '"number":[0-9]*' again | sort | uniq -d | wc -l)" -eq 0 ]
 }
 
 whole_archive() {
