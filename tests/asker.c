@@ -5,8 +5,10 @@
  *
  *	asker ADDRESS IDENTITY RUN MAPS WORD...
  *
- * WORD: status, look, switch (p2p, to off), back (to trace), discard, map, apply (of the folder
- * MAPS), try (only prepare that), undo. Exit code 1: something was refused.
+ * WORD: status, look, switch (p2p, to off), back (to trace), odd (to a mode that there is not),
+ * stray (by a pattern that is none), late (by a deadline that is none), discard, map, apply (of
+ * the folder MAPS), try (only prepare that), undo. "RUN:WORD" names a run for it alone. Exit code
+ * 1: something was refused.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,6 +27,7 @@ static const char *const failures[] = {
 static struct evspace_connection *connection;
 static struct evspace_among among;
 static struct evspace_texts texts;
+static const char *run; /* "": the only live one */
 static unsigned left;
 static int refused;
 
@@ -67,27 +70,39 @@ static void view_told(struct evspace_client *client, enum evspace_news news, voi
 
 /* ---- questions ---- */
 
-static void ask_switch(const char *word, enum evspace_mode mode)
+static void ask_switch(void *word, enum evspace_mode mode)
 {
 	static const char *const classes[] = {"p2p"};
 
-	evspace_switch(connection, &among, classes, 1, mode, answered, (void *)(uintptr_t)word);
+	evspace_switch(connection, &among, classes, 1, mode, answered, word);
 }
 
 static int ask(const char *word)
 {
 	struct evspace_apply apply = {.texts = &texts, .dry_run = strcmp(word, "try") == 0};
 	void *arg = (void *)(uintptr_t)word;
+	static const char *const stray = "/**/p2q";
+	char of[64] = "";
 
 	left++;
+	among.n_select = strcmp(word, "stray") == 0;
+	among.select = &stray;
+	among.deadline_ms = strcmp(word, "late") == 0 ? 999999 : 20000;
+	among.run = run;
+	if (sscanf(word, "%63[^:]:", of) == 1 && word[strlen(of)] == ':') {
+		among.run = of;
+		word += strlen(of) + 1;
+	}
 	if (strcmp(word, "status") == 0)
 		evspace_status(connection, answered, arg);
 	else if (strcmp(word, "look") == 0)
-		ask_switch(word, EVSPACE_AS_IT_IS);
-	else if (strcmp(word, "switch") == 0)
-		ask_switch(word, EVSPACE_OFF);
+		ask_switch(arg, EVSPACE_AS_IT_IS);
+	else if (strcmp(word, "switch") == 0 || among.n_select || among.deadline_ms > 20000)
+		ask_switch(arg, EVSPACE_OFF);
 	else if (strcmp(word, "back") == 0)
-		ask_switch(word, EVSPACE_TRACE);
+		ask_switch(arg, EVSPACE_TRACE);
+	else if (strcmp(word, "odd") == 0)
+		ask_switch(arg, (enum evspace_mode)7);
 	else if (strcmp(word, "discard") == 0)
 		evspace_discard(connection, &among, answered, arg);
 	else if (strcmp(word, "map") == 0)
@@ -126,11 +141,10 @@ int main(int argc, char **argv)
 		return 2;
 	look.connect = argv[1];
 	look.identity = argv[2];
-	look.run = among.run = argv[3];
+	look.run = run = argv[3];
 	texts.application = text_of(argv[4], "application");
 	texts.cluster = text_of(argv[4], "cluster");
 	texts.mapping = text_of(argv[4], "mapping");
-	among.deadline_ms = 20000;
 	connection = evspace_connect(&look);
 	client = evspace_open_on(connection, &look, view_told, &waves);
 	for (int i = 5; i < argc; i++) {

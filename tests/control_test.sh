@@ -12,7 +12,7 @@ asks() {
 	local identity=$1
 
 	shift
-	timeout -k 5 120 "$top_builddir/tests/asker" "${address:-$bed_entry}" "$identity" "${run:-tunnel}" "$bed_dir/maps" "$@" \
+	timeout -k 5 120 "$top_builddir/tests/asker" "${address:-$bed_entry}" "$identity" "${run-tunnel}" "$bed_dir/maps" "$@" \
 		>"$tap_dir/said" 2>&1
 }
 
@@ -73,8 +73,25 @@ another_user_finds_nothing() {
 control_may() {
 	asks control status look switch discard map try && said 'status: fine, node front, .*' 'look: fine, 4 processes, 0 changed' \
 		'switch: fine, 4 processes, [1-9][0-9]* changed' 'discard: fine, 4 processes, [1-9][0-9]* changed' \
-		'map: fine, generation 1' 'try: fine, generation 2' 'view: fine' && mode_is off &&
+		'map: fine, generation 1' 'try: fine, generation 1' 'view: fine' && mode_is off &&
 		asks control back && mode_is trace
+}
+
+# Commands that are given at once, with and without the run's name, are carried out, answered and logged in turn.
+in_turn() {
+	local words=(switch back tunnel:switch back switch tunnel:back) word said
+
+	said=$(wc -l <"$bed_dir/front.err")
+	run='' asks control "${words[@]}" && grep -v '^view: ' "$tap_dir/said" | cut -d, -f1 >"$tap_dir/answers" || { cat "$tap_dir/said"; return 1; }
+	printf '%s: fine\n' "${words[@]}" | diff - "$tap_dir/answers" && mode_is trace || return
+	for word in 1 2 3; do
+		printf 'switch p2p to off\nswitch p2p to trace\n'
+	done | diff - <(tail -n "+$((said + 1))" "$bed_dir/front.err" | grep -o 'switch p2p to [a-z]*') || { tail -n 8 "$bed_dir/front.err"; return 1; }
+}
+
+no_such_order() {
+	! asks control odd stray late && of wrong 'there is no mode 7' odd && of wrong '`p2q` is not a channel' stray &&
+		of wrong 'a deadline of 999999 ms; 60000 at most' late && mode_is trace
 }
 
 # none FAILURE TEXT IDENTITY: nothing is answered to it, and everything is told why.
@@ -119,6 +136,8 @@ tap_case "observers may look, and neither switch, discard nor apply maps" comman
 tap_case "a certificate for another run controls that alone" another_run_refused
 tap_case "... for another user's runs" another_user_finds_nothing
 tap_case "control may" control_may
+tap_case "... what it orders at once is done in turn" in_turn
+tap_case "... modes, patterns and deadlines that there are not are refused" no_such_order
 tap_case "an agent's certificate is not for consumers" none 'no connection' \
 	'the certificate of agent "a0" is not for consumers; make one: evspace-certs observe DIR NAME, and say --identity NAME' a0
 tap_case "one that has ended" none wrong 'late.pem has expired; make a new one with: ' late

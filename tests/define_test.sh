@@ -119,7 +119,8 @@ narrows() {
 ends() {
 	local i
 
-	by 'defined by none;' || return
+	by 'defined by none;' && [ "$(grep -c '^evspace map apply: view `(defined)` of observe ends: .*the map lets no consumer' "$tap_dir/applied")" -eq 3 ] ||
+		{ cat "$tap_dir/applied"; return 1; }
 	for i in 1 2 3; do
 		bed_until bed_gone "$(bed_pid "own$i")" &&
 			grep '^evspace view: the map has been changed to one by which this view cannot stay open: .*the map lets no consumer' \
@@ -184,10 +185,12 @@ tap_case "... that uses others" is_as largest 'use largest'
 tap_case "... of counts" is_as rates 'thread counts by channel by comm; node counts by channel by comm; cluster counts by channel by comm;
 	all counts by channel by comm # in lines'
 tap_case "hosts that their own maps do not have above others" other_heads
-tap_case "what is wrong is told before anything is sent: a level" told_before '--define:1:1: unknown word in `view`: `nod`; did you mean `node`?' 'nod reduce max'
-tap_case "... in the second line" told_before '--define:2:6: `reduce maximum`' $'read stream;\nnode reduce maximum'
+tap_case "what is wrong is told before anything is sent: a level" told_before 'evspace view: --define:1:1: unknown word in `view`: `nod`; did you mean `node`?' 'nod reduce max'
+tap_case "... in the second line" told_before 'evspace view: --define:2:6: `reduce maximum`' $'read stream;\nnode reduce maximum'
 tap_case "... a control character" told_before '--define:1:6: a control character' $'node \a reduce max'
 tap_case "... too long a text" told_before 'the text of a view has 4096 at most' "$(printf 'select /**/p2p; %.0s' {1..300})"
+tap_case "... two" tap_says 2 '^evspace view: --define: it can be given only once' evspace view --connect unix:/nowhere --define 'use latest' \
+	--define 'use volume'
 tap_case "... none" told_before '--define: no text' ''
 tap_case "what is wrong by the entry's map is told by it: a view" says 2 '--define:1:5: there is no view `volum`; did you mean `volume`?' \
 	--define 'use volum'
@@ -208,8 +211,11 @@ tap_case "... kinds" says 2 '--define:1:6: the map lets consumers. own views hav
 	--define 'node matrix by node'
 tap_case "... cost" eval 'by "cost at most 10us;" && says 2 "a wave of this view takes .* the map lets consumers define what takes 0.01 ms" \
 	--define "use events"'
+tap_case "... of which it can be seen before" tap_says 2 '^evspace map: a wave of this view takes .* what takes 0.01 ms' \
+	evspace map show "$new" --define "use events"
 tap_case "... and what costs less is allowed" eval 'by "cost at most 1s;" && says 0 wave --define "use latest" --count 1'
 tap_case "... waves under way" eval 'by "window at most 2;" && says 0 wave --define "use latest" --rate max --window 32 --count 40 --json &&
+	grep "^evspace view: 2 waves under way at most, as the map says of such a view, instead of 32$" "$tap_dir/said" &&
 	evspace map show "$new" >"$tap_dir/said" && grep "^consumers may define views .*, 2 waves of each under way" "$tap_dir/said"'
 tap_case "... nor of some hosts, as if they were asked again: more wait" waits
 tap_case "... of streams, too" says 0 wave --define "use volume" --rate max --window 32 --count 40 --backlog --json

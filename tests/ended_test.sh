@@ -73,6 +73,33 @@ tap_case "runs say how many that are, and nothing of an age" \
 	eval 'says 0 evspace runs && has out "^poor  *refused  *0/2 .* -"'
 evspace purge poor >"$tap_dir/run" 2>&1
 
+calls=$top_builddir/tests/apps/calls
+# ran OPTION...: a run of two ranks says its summary, to $tap_dir/err.
+ran() {
+	says 0 evspace run --run part "$@"
+}
+partly_refused() {
+	ran -- mpirun -np 1 "$calls" : -np 1 env EVSPACE_QUOTA=64K "$calls" && has err '^  refused  *rank 1 ' && ! grep 'not here' "$tap_dir/err"
+}
+tap_case "a rank that was refused here is not on another host" partly_refused
+no_such_rank() {
+	ran --ranks 0,9 -- mpirun -np 2 "$calls" && has err '^  left out  *rank 1: ' '^  no ranks  *9: the program has ranks 0 to 1$' &&
+		ran --ranks 7-9 -- mpirun -np 2 "$calls" && has err '^  left out  *ranks 0-1: ' '^  no ranks  *7-9: the program has ranks 0 to 1$' &&
+		ran --ranks 0-1 -- mpirun -np 2 "$calls" && ! grep -e 'no ranks' -e 'left out' "$tap_dir/err"
+}
+tap_case "ranks that the program does not have are said" no_such_rank
+evspace purge --all >"$tap_dir/run" 2>&1
+
+# As a collector leaves it that is killed before its segment is complete.
+unfinished() {
+	local pid file=$EVSPACE_DIR/killed/rank3
+
+	pid=$(bash -c 'echo $$') && mkdir -m 700 "$EVSPACE_DIR/killed" && head -c 200000 /dev/zero >"$file.$pid.tmp" || return
+	says 0 evspace runs && has out '^killed  *refused  *0/1 .* 19[0-9].* KiB ' "^  rank 3 (pid $pid) is not collected: it was ended while its segment was made" &&
+		says 0 evspace purge killed && [ ! -e "$EVSPACE_DIR/killed" ]
+}
+tap_case "segments that were never finished are seen, and purged" unfinished
+
 evspace run --run calls --capacity 100 -- mpirun -np 3 "$top_builddir/tests/apps/calls" --rounds 2 >"$tap_dir/run" 2>&1 ||
 	{ sed 's/^/# /' "$tap_dir/run"; exit 99; }
 

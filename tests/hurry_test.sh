@@ -83,6 +83,23 @@ stays() {
 }
 tap_case "what an agent has served stays when that is gone at the end" stays
 
+# --- what was gone before ---
+
+# A wave has room for some of the elements: each of them is read first by another wave, when most of it is gone.
+gone_before() {
+	bed_start agent evspace agent && bed_until bed_ready agent && touch "$tap_dir/more" || return
+	bed_start lapped evspace run --run lapped --keep --capacity 20000 -- mpirun -np 2 \
+		"$top_builddir/tests/apps/windtunnel" --size small --while "$tap_dir/more"
+	bed_until sh -c 'evspace runs | grep -q "^lapped  *running .* [0-9]*,[0-9][0-9][0-9],[0-9]* "'
+	rm "$tap_dir/more"
+	bed_wait lapped
+	timeout -k 5 60 evspace events --run lapped --backlog --until-end --rate 20 --window 32 >/dev/null 2>"$tap_dir/err"
+	says err '^evspace events: [0-9,]+ of [0-9,]+ tuples lost; overwritten before this began: for that, more room helps' && ! grep -e '--rate' "$tap_dir/err"
+}
+tap_case "of what was gone before no rate is said to help" gone_before
+bed_kill TERM agent
+evspace purge lapped >/dev/null
+
 # --- very many runs ---
 
 for i in $(seq 300); do

@@ -190,6 +190,14 @@ tap_case "what refuses to begin says why" eval '! evspace map apply "$tap_dir/no
 	grep "application.map:[0-9]*:[0-9]*: no .well. ? today" "$tap_dir/said" || { cat "$tap_dir/said"; false; }'
 tap_case "a consumer may if it does" eval 'evspace map apply "$tap_dir/new" --connect "$bed_entry" --identity control &&
 	says 0 "^/ .*sketch " --define "select /**/p2p; all sketch 100" --backlog --until-end'
+defined='select /**/p2p; node sketch 100; all sketch 100'
+tap_case "... a host that lacks it is named likewise" eval 'bed_kill TERM b1 && agents "$tap_dir/empty" b1 &&
+	bed_until says 0 "b1 refused for .*this agent has no stage .sketch.so.; put the file into its folder" --define "$defined" --backlog --count 2 &&
+	grep "3 of 4 hosts" "$tap_dir/said" && bed_kill TERM b1 && agents "$stages" b1'
+sed -i 's/^\tview volume/\tstage lost from "lost.so";\n\tview lost { read stream; all lost; }\n&/' "$tap_dir/new/application.map"
+tap_case "who applies a map is told what the entry lacks" tap_says 0 \
+	'^evspace map apply: view `lost` cannot be opened: this agent has no stage "lost.so"; put the file into its folder' \
+	evspace map apply "$tap_dir/new" --connect "$bed_entry" --identity control
 tap_case "evspace deploy has agents started with a folder of their hosts" deployed local
 tap_case "... by launchers, too" deployed mpi
 chmod 777 "$stages"

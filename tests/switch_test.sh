@@ -144,6 +144,12 @@ sampled() {
 }
 tap_case "heartbeat says where a thread is, all the same" bed_until sampled
 
+tap_case "one in two of a class" ended 0 switch --class p2p@world 1/2
+halved() {
+	ended 0 switch && says '^p2p@world  *1/2  *4 .* in those recorded$'
+}
+tap_case "its time is said to be that of the calls that are recorded" bed_until halved
+
 tap_case "all back to trace" ended 0 switch trace
 tap_case "events come again" bed_until events 1 1000000
 tap_case "they are recorded" grows recorded p2p@world

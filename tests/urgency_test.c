@@ -11,6 +11,7 @@
 #include "tree/data/schedule.h"
 #include "tree/data/urgency.h"
 #include "tree/scope/silence.h"
+#include "tree/scope/urgent.h"
 
 #define S  UINT64_C(1000000000)
 #define MS UINT64_C(1000000)
@@ -151,6 +152,52 @@ static void the_kernel_says_what_a_process_does(void)
 	close(pipes[1]);
 }
 
+/* Share a core with another process until this one has waited so long for it. */
+static void wait_for_core(int fd, uint64_t ns)
+{
+	uint64_t before = 0, waited = 0;
+	cpu_set_t all, one;
+	pid_t pid;
+
+	CU_ASSERT_FATAL(schedule_waited(fd, &before) == 0);
+	CU_ASSERT_FATAL(sched_getaffinity(0, sizeof(all), &all) == 0);
+	CPU_ZERO(&one);
+	CPU_SET((size_t)sched_getcpu(), &one);
+	CU_ASSERT_FATAL(sched_setaffinity(0, sizeof(one), &one) == 0);
+	pid = fork();
+	while (pid == 0)
+		;
+	while (waited < before + ns)
+		CU_ASSERT_FATAL(schedule_waited(fd, &waited) == 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT_FATAL(sched_setaffinity(0, sizeof(all), &all) == 0);
+}
+
+static void waiting_counts_from_the_first_ask(void)
+{
+	const struct urgent_wish wanted = {.urgency = URGENCY_NORMAL, .deadline_ms = 1000};
+	struct urgent_wish first = {.open = false}, second = {.open = false};
+	struct urgent *urgent = urgent_new();
+	int fd = schedule_waited_open();
+
+	if (fd >= 0) {
+		wait_for_core(fd, 50 * MS);
+		urgent_ask(urgent, &first, &wanted);
+		CU_ASSERT_EQUAL(urgent_waited_us(urgent, &first), 0);
+		wait_for_core(fd, 50 * MS);
+		urgent_ask(urgent, &first, &wanted);
+		urgent_ask(urgent, &second, &wanted);
+		CU_ASSERT(urgent_waited_us(urgent, &first) >= 50000);
+		CU_ASSERT_EQUAL(urgent_waited_us(urgent, &first), 0);
+		CU_ASSERT_EQUAL(urgent_waited_us(urgent, &second), 0);
+		close(fd);
+	}
+	urgent_leave(urgent, &first);
+	urgent_leave(urgent, &second);
+	urgent_free(urgent);
+}
+
 /* As a process finds that tries it on itself. */
 static void who_can_leave_idle(void)
 {
@@ -176,6 +223,7 @@ int main(void)
 		{"words", words_and_numbers},
 		{"why one says nothing", silence_by_signs},
 		{"what the kernel says of a process", the_kernel_says_what_a_process_does},
+		{"waiting counts from the first ask", waiting_counts_from_the_first_ask},
 		{"who can leave the class idle again", who_can_leave_idle},
 		CU_TEST_INFO_NULL,
 	};

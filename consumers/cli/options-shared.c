@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "consumers/cli/command.h"
-#include "consumers/cli/json.h"
 #include "consumers/cli/profile.h"
 #include "consumers/client/client-replay.h"
 #include "consumers/client/client.h"
@@ -17,14 +16,10 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
-#include "pathmap/grammar/mapfile.h"
-#include "pathmap/model/definition.h"
-#include "pathmap/model/pattern.h"
 #include "pathmap/model/recording.h"
 #include "tree/data/schedule.h"
 #include "tree/data/span.h"
 #include "tree/scope/ask.h"
-#include "tree/stage/stage.h"
 
 #define NS_PER_MS UINT64_C(1000000)
 #define NS_MOST	  (UINT64_C(2678400) * QUANTITY_SECONDS) /* 31 days */
@@ -32,11 +27,10 @@
 static int set_select(void *into, const char *pattern, struct error *e)
 {
 	struct common *c = into;
-	size_t at;
 
 	if (c->look.n_select == OPTIONS_SELECT_MAX)
 		return errorf(e, "more than %d patterns", OPTIONS_SELECT_MAX);
-	if (pattern_check(pattern, e) < 0 || recording_pattern_check(pattern, &at, e) < 0)
+	if (recording_select_check(&pattern, 1, e) < 0)
 		return -1;
 	c->select[c->look.n_select++] = pattern;
 	c->look.select = c->select;
@@ -369,56 +363,6 @@ struct evspace_among options_among(const struct evspace_options *look)
 				      look->deadline_ms};
 }
 
-bool options_definition(const char *text, const struct pathmap *map)
-{
-	const struct definition definition = {text, strlen(text)};
-	struct view *view = definition_read(&definition, map, stage_check, stderr, NULL);
-
-	view_free(view);
-	return view != NULL;
-}
-
-/* Show the place in a definition that the entry finds wrong: "--define:1:6: ...", as here. */
-static void definition_mark(const char *text, const char *why)
-{
-	size_t line, column;
-
-	if (text && sscanf(why, "--define:%zu:%zu: ", &line, &column) == 2 && line && column &&
-	    strlen(text) <= DEFINITION_BYTES)
-		excerpt_print(text, strlen(text), line, column, stderr);
-}
-
-struct evspace_client *options_open(const char *command, const struct common *common, int *code)
-{
-	enum evspace_failure failure;
-	char why[sizeof(((struct error *)0)->text)];
-	struct evspace_client *client = evspace_open(&common->look, &failure, why, sizeof(why));
-
-	if (client)
-		return client;
-	fprintf(stderr, "%s: %s\n", command, why);
-	definition_mark(common->look.define, why);
-	*code = options_failure(failure);
-	return NULL;
-}
-
-int options_ended(const char *command, const struct evspace_client *client)
-{
-	/* a refusal comes over a connection that is there */
-	bool lost = evspace_failed(client) == EVSPACE_NO_CONNECTION && client->connection->failed;
-
-	fprintf(stderr, "%s: %s%s\n", command, lost ? "the connection is lost: " : "",
-		evspace_why(client));
-	return options_failure(evspace_failed(client));
-}
-
-void options_close(struct common *common, struct evspace_client *client)
-{
-	evspace_close(client);
-	free(common->missing_said);
-	common->missing_said = NULL;
-}
-
 static struct evspace_client *caught;
 static volatile sig_atomic_t interrupted;
 
@@ -446,41 +390,4 @@ void options_catch_signals(struct evspace_client *client)
 bool options_interrupted(void)
 {
 	return interrupted;
-}
-
-void options_note_missing(const char *command, struct common *common,
-			  const struct evspace_client *client)
-{
-	const struct evspace_wave *w = evspace_wave(client);
-	char *text = memory_copy("");
-
-	for (size_t i = 0; i < w->n_missing; i++) {
-		char *before = text;
-
-		/* who is late only may be so at any wave, and then not */
-		if (!w->missing[i].reason[0] || strcmp(w->missing[i].why, "late") == 0)
-			continue;
-		text = memory_format("%sevspace %s: %s is missing: %s\n", before, command,
-				     w->missing[i].leaf, w->missing[i].reason);
-		free(before);
-	}
-	if (!common->missing_said || strcmp(text, common->missing_said) != 0)
-		fputs(text, stderr);
-	free(common->missing_said);
-	common->missing_said = text;
-}
-
-void options_note_remapped(const char *command, const struct common *common,
-			   const struct evspace_client *client)
-{
-	const struct evspace_wave *w = evspace_wave(client);
-
-	if (!w->remapped)
-		return;
-	fprintf(stderr, "evspace %s: from wave %llu on by map generation %llu\n", command,
-		(unsigned long long)w->number, (unsigned long long)w->remapped);
-	if (common->json)
-		json_print(json_pack("{s:s,s:o,s:o}", "type", "remapped", "generation",
-				     json_count(w->remapped), "wave", json_count(w->number)),
-			   stdout);
 }

@@ -178,6 +178,8 @@ static int row_take(const struct option_row *row, void *into, const char *value,
 
 	if (row->take)
 		return row->take(into, value, e);
+	if (row->kind == OPTION_ONCE && *(const char **)(void *)at)
+		return errorf(e, "it can be given only once");
 	switch (row->kind) {
 	case OPTION_FLAG:
 		*(bool *)(void *)at = true;
@@ -185,6 +187,7 @@ static int row_take(const struct option_row *row, void *into, const char *value,
 	case OPTION_ONE:
 		*(int *)(void *)at = 1;
 		break;
+	case OPTION_ONCE:
 	case OPTION_TEXT:
 		memcpy(at, &value, sizeof(value));
 		break;

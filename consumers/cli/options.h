@@ -23,6 +23,7 @@ enum option_kind {
 	OPTION_FLAG,  /* no value: a bool, set to true */
 	OPTION_ONE,   /* no value: an int, set to 1, in structs of the client library */
 	OPTION_TEXT,  /* const char *, valid until the process ends */
+	OPTION_ONCE,  /* the same; twice is a fault */
 	OPTION_COUNT, /* unsigned, from 1 to row->most */
 	OPTION_TIME,  /* uint64_t, in ns; a number without unit means seconds */
 	OPTION_SPAN,  /* the same, above 0 */
@@ -65,8 +66,7 @@ struct usage {
 	bool program; /* the first of them is a program, and the others its words */
 };
 
-/** The shared settings from the command line, variables and a profile. Strings are valid until the
- * process ends. */
+/** The shared settings: command line, variables, profile. Strings last as long as the process. */
 struct common {
 	struct evspace_options look;
 	const char *select[OPTIONS_SELECT_MAX];
@@ -122,8 +122,8 @@ void options_await(struct evspace_connection *connection);
 struct evspace_among options_among(const struct evspace_options *look);
 
 /** Is @text a view that can be defined, with @map (NULL: whatever the entry's map says)? Says on
- * stderr what is wrong. */
-bool options_definition(const char *text, const struct pathmap *map);
+ * stderr, for @command, what is wrong. */
+bool options_definition(const char *command, const char *text, const struct pathmap *map);
 
 /** Open the view. Returns the client, or NULL after a message, with the exit code in *@code. */
 struct evspace_client *options_open(const char *command, const struct common *common, int *code);

@@ -72,6 +72,7 @@ static void class_add(struct table *t, const struct class_sum *sum, const char *
 	table_cell(t, "%s%s", sum->time_ns ? unit_duration(text, sum->time_ns) : "",
 		   !sum->time_ns			? ""
 		   : sum->channel == CHANNEL_COMPLETION ? " from start to end"
+		   : sum->mode > MODE_ONE_IN		? " in those recorded"
 							: " in them");
 }
 

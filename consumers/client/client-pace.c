@@ -121,7 +121,6 @@ void client_judge(struct evspace_client *c, struct client_answer *a, uint32_t cp
 	tempo_wave(&c->tempo, &w);
 	if (c->hurry)
 		hurry(c);
-	a->wave.read = w.read;
 	a->wave.lost = w.lost;
 	a->wave.rate_hz = is_paced(c) ? 1e9 / (double)wave_ns(c) : 0;
 	a->wave.needed_hz = c->tempo.needed_s > 0 ? 1 / c->tempo.needed_s : 0;

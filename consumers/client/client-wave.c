@@ -487,6 +487,10 @@ bool client_take(struct evspace_client *c)
 	/* one at a time, however many wait */
 	columns_batch_open(&c->taken.batch);
 	cpu_us = client_count_wave(c, &c->taken);
+	if (evspace_is_stream(c) && !c->taken.wave.again) {
+		c->taken.wave.read = c->taken.sums.read;
+		c->taken.wave.lost = c->taken.sums.lost;
+	}
 	if (!c->replay)
 		client_judge(c, &c->taken, cpu_us);
 	return true;

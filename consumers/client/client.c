@@ -19,7 +19,7 @@
 #include "pathmap/base/config.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/model/definition.h"
-#include "pathmap/model/pattern.h"
+#include "pathmap/model/recording.h"
 #include "pathmap/model/shape.h"
 #include "tree/link/link-hub.h"
 #include "tree/scope/ask.h"
@@ -205,11 +205,8 @@ static int wish_check(const struct evspace_options *o, struct error *e)
 	struct shape shape;
 	unsigned children;
 
-	for (size_t i = 0; i < o->n_select; i++) {
-		if (pattern_check(o->select[i], e) < 0)
-			return -1;
-	}
-	if ((o->tree && *o->tree && shape_read(o->tree, &shape, e) < 0) ||
+	if (recording_select_check(o->select, o->n_select, e) < 0 ||
+	    (o->tree && *o->tree && shape_read(o->tree, &shape, e) < 0) ||
 	    (o->concurrency && *o->concurrency &&
 	     shape_concurrency(o->concurrency, &children, e) < 0))
 		return -1;

@@ -8,7 +8,9 @@
 #include "consumers/client/client-functions.h"
 #include "consumers/client/connection.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/model/recording.h"
 #include "tree/data/op.h"
+#include "tree/scope/ask.h"
 #include "tree/scope/classes.h"
 #include "tree/wire/wire.h"
 
@@ -175,6 +177,8 @@ static void tell_applied(const struct asker *asker, const Evspace__MapApplied *a
 		.classes = a->classes,
 		.unchanged = unchanged,
 		.n_unchanged = a->n_unchanged,
+		.notes = (const char *const *)a->notes,
+		.n_notes = a->n_notes,
 	};
 
 	asker->reply(&(struct evspace_reply){.why = "", .applied = &applied}, asker->arg);
@@ -202,7 +206,8 @@ static void control_answered(const struct asker *asker, Evspace__Frame **frame,
 
 /* ---- questions ---- */
 
-static Evspace__SwitchAsk order_of(const struct evspace_among *among)
+/* What is wrong with it goes to @e; "": nothing is. */
+static Evspace__SwitchAsk order_of(const struct evspace_among *among, struct error *e)
 {
 	Evspace__SwitchAsk order = EVSPACE__SWITCH_ASK__INIT;
 
@@ -211,27 +216,31 @@ static Evspace__SwitchAsk order_of(const struct evspace_among *among)
 	order.n_select = among->n_select;
 	order.select = (char **)(uintptr_t)among->select;
 	order.deadline_ms = among->deadline_ms ? among->deadline_ms : DEADLINE_MS;
+	e->text[0] = '\0';
+	if (recording_select_check(among->select, among->n_select, e) == 0 &&
+	    among->deadline_ms > ASK_DEADLINE_MOST_MS)
+		errorf(e, "a deadline of %u ms; %u at most", among->deadline_ms,
+		       ASK_DEADLINE_MOST_MS);
 	return order;
 }
 
-/* Ask @order, with these classes of it. */
+/* Ask @order, with these classes of it, unless something is wrong with it. */
 static struct evspace_question *order_ask(struct evspace_connection *c, Evspace__SwitchAsk *order,
 					  const struct evspace_order *classes, size_t n,
-					  const struct asker *asker)
+					  const struct asker *asker, struct error *e)
 {
 	Evspace__Choice *choices = memory_new(n + 1, sizeof(*choices));
 	Evspace__Choice **list = memory_new(n + 1, sizeof(*list));
 	struct evspace_question *q;
-	struct error e = {""};
 
-	for (size_t i = 0; i < n && !e.text[0]; i++) {
+	for (size_t i = 0; i < n && !e->text[0]; i++) {
 		list[order->n_choices++] = &choices[i];
 		evspace__choice__init(&choices[i]);
-		(void)class_choice(classes[i].classes, &choices[i], &e);
+		(void)class_choice(classes[i].classes, &choices[i], e);
 	}
 	order->choices = list;
 	q = question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, order),
-			 EVSPACE__FRAME__KIND_SWITCHED, order->deadline_ms, asker, &e);
+			 EVSPACE__FRAME__KIND_SWITCHED, order->deadline_ms, asker, e);
 	free(choices);
 	free(list);
 	return q;
@@ -244,7 +253,8 @@ struct evspace_question *evspace_switch(struct evspace_connection *c,
 					void *arg)
 {
 	const struct asker asker = {control_answered, answered, arg, ""};
-	Evspace__SwitchAsk order = order_of(among);
+	struct error e;
+	Evspace__SwitchAsk order = order_of(among, &e);
 	struct evspace_order *orders = memory_new(n + 1, sizeof(*orders));
 	struct evspace_question *q;
 
@@ -252,7 +262,7 @@ struct evspace_question *evspace_switch(struct evspace_connection *c,
 		orders[i].classes = classes[i];
 	order.change = mode != EVSPACE_AS_IT_IS;
 	order.mode = order.change ? (uint32_t)mode : 0;
-	q = order_ask(c, &order, orders, n, &asker);
+	q = order_ask(c, &order, orders, n, &asker, &e);
 	free(orders);
 	return q;
 }
@@ -264,7 +274,8 @@ struct evspace_question *evspace_switch_all(struct evspace_connection *c,
 					    evspace_answered *answered, void *arg)
 {
 	const struct asker asker = {control_answered, answered, arg, ""};
-	Evspace__SwitchAsk order = order_of(among);
+	struct error e;
+	Evspace__SwitchAsk order = order_of(among, &e);
 	Evspace__Lease its = EVSPACE__LEASE__INIT;
 	uint32_t *modes = memory_new(n + 1, sizeof(*modes));
 	struct evspace_question *q;
@@ -279,7 +290,7 @@ struct evspace_question *evspace_switch_all(struct evspace_connection *c,
 		its.keep = lease->keep != 0;
 		order.lease = &its;
 	}
-	q = order_ask(c, &order, orders, n, &asker);
+	q = order_ask(c, &order, orders, n, &asker, &e);
 	free(modes);
 	return q;
 }
@@ -290,7 +301,8 @@ struct evspace_question *evspace_try(struct evspace_connection *c,
 				     void *arg)
 {
 	const struct asker asker = {control_answered, answered, arg, ""};
-	Evspace__SwitchAsk order = order_of(among);
+	struct error e;
+	Evspace__SwitchAsk order = order_of(among, &e);
 	Evspace__Trial its = EVSPACE__TRIAL__INIT;
 	uint32_t arms[EVSPACE_ARMS_MAX];
 
@@ -303,7 +315,7 @@ struct evspace_question *evspace_try(struct evspace_connection *c,
 	its.lease_ms = trial->lease_ms;
 	order.trial = &its;
 	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
-			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, &e);
 }
 
 struct evspace_question *evspace_tell(struct evspace_connection *c,
@@ -312,7 +324,8 @@ struct evspace_question *evspace_tell(struct evspace_connection *c,
 				      void *arg)
 {
 	const struct asker asker = {control_answered, answered, arg, ""};
-	Evspace__SwitchAsk order = order_of(among);
+	struct error e;
+	Evspace__SwitchAsk order = order_of(among, &e);
 	Evspace__Told its = EVSPACE__TOLD__INIT;
 
 	its.budget = tale->budget;
@@ -323,7 +336,7 @@ struct evspace_question *evspace_tell(struct evspace_connection *c,
 	its.for_ms = tale->for_ms;
 	order.told = &its;
 	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
-			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, &e);
 }
 
 struct evspace_question *client_functions_switch(struct evspace_connection *c,
@@ -332,7 +345,8 @@ struct evspace_question *client_functions_switch(struct evspace_connection *c,
 						 bool again, evspace_answered *answered, void *arg)
 {
 	const struct asker asker = {control_answered, answered, arg, ""};
-	Evspace__SwitchAsk order = order_of(among);
+	struct error e;
+	Evspace__SwitchAsk order = order_of(among, &e);
 	Evspace__Functions its = EVSPACE__FUNCTIONS__INIT;
 
 	its.names = (char **)(uintptr_t)names;
@@ -341,7 +355,7 @@ struct evspace_question *client_functions_switch(struct evspace_connection *c,
 	its.again = again;
 	order.functions = &its;
 	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
-			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, &e);
 }
 
 struct evspace_question *evspace_discard(struct evspace_connection *c,
@@ -349,12 +363,13 @@ struct evspace_question *evspace_discard(struct evspace_connection *c,
 					 evspace_answered *answered, void *arg)
 {
 	const struct asker asker = {control_answered, answered, arg, ""};
-	Evspace__SwitchAsk order = order_of(among);
+	struct error e;
+	Evspace__SwitchAsk order = order_of(among, &e);
 
 	order.change = true;
 	order.discard = true;
 	return question_new(c, &WIRE_FRAME(SWITCH_ASK, switch_ask, &order),
-			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, NULL);
+			    EVSPACE__FRAME__KIND_SWITCHED, order.deadline_ms, &asker, &e);
 }
 
 struct evspace_question *evspace_status(struct evspace_connection *c, evspace_answered *answered,

@@ -6,6 +6,7 @@
  * Each is answered once: the function that is handed over gets the answer from evspace_dispatch(),
  * evspace_wait(), or the libevent base, also if the connection is lost: it is not asked again then,
  * as it may have been done. Nothing is answered after evspace_disconnect() or evspace_cancel().
+ * Commands of one connection are carried out in the order in which they are given.
  *
  * Commands need a control certificate, or to be the agent's user on its host; else the reply's
  * `why` says what is missing. What is wrong with a question is told in its reply, too.

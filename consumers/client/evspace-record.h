@@ -102,7 +102,7 @@ struct evspace_class {
 	const char *channel; /* key, "" if not by channel */
 	uint32_t comm;	     /* key: communicator; 0: unknown, or not by communicator */
 	uint64_t calls, bytes;
-	uint64_t time_ns; /* in calls made while their class was in mode `time` */
+	uint64_t time_ns; /* in calls that were recorded, or made in mode `time` */
 	uint64_t skipped; /* calls without a tuple, because of the mode */
 };
 

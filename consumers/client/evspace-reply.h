@@ -35,7 +35,7 @@ struct evspace_collected {
 	int mode;	     /* enum evspace_mode */
 	unsigned processes;
 	uint64_t calls, bytes;
-	uint64_t time_ns; /* in calls made while the mode was `time` */
+	uint64_t time_ns; /* in calls that were recorded, or made in mode `time` */
 	uint64_t skipped; /* calls without a tuple, because of the mode */
 };
 
@@ -106,7 +106,7 @@ struct evspace_unready {
 
 /** The answer to evspace_apply(). */
 struct evspace_applied {
-	uint64_t generation;
+	uint64_t generation;  /* as before: that map is in effect already */
 	unsigned scopes;      /* open ones that have switched */
 	unsigned prepared_ms; /* until all hosts had opened the new trees */
 	unsigned switched_ms; /* from then until the old ones had drained */
@@ -117,6 +117,9 @@ struct evspace_applied {
 	unsigned classes;			 /* of operations were switched */
 	const struct evspace_unready *unchanged; /* hosts where they stay as they were, or some */
 	size_t n_unchanged;
+	/* open views that it ends, and its own that the agent cannot serve: why, a line each */
+	const char *const *notes;
+	size_t n_notes;
 };
 
 /** An answer: one of the pointers if nothing failed, the others are NULL. */

@@ -36,7 +36,8 @@ static const char change_help[] =
 	"not who it should be, or has ranks of a live run that the map puts elsewhere,\n"
 	"nothing is changed: exit code 1. Hosts that had not answered before, either, are\n"
 	"only named.\n"
-	"A map without differences is not applied.\n"
+	"A map without differences is not applied. A host that was away takes up what the\n"
+	"map says of elements when it is back; until then each apply of it names the host.\n"
 	"\n"
 	"rollback goes back to the map before, one step: a second rollback undoes the\n"
 	"first. Both need a control certificate (evspace-certs), or to be the agent's\n"
@@ -84,7 +85,8 @@ static int dry_run_take(void *into, const char *value, struct error *e)
 
 static const struct option_row change_rows[] = {
 	{"dry-run", .take = dry_run_take,
-	 .help = "prepare it, say who does not answer, and change nothing"},
+	 .help = "prepare it, say who does not answer and which open views it would end, and "
+		 "change nothing"},
 	{"verbose", .at = offsetof(struct change, verbose),
 	 .help = "all of it: node by node, and what runs where, stage by stage"},
 	{0},
@@ -266,20 +268,44 @@ static void unready_print(const struct change *c, const struct evspace_applied *
 	for (size_t i = 0; i < a->n_unchanged; i++)
 		fprintf(stderr, "%s: elements of %s stay as they are: %s\n", c->command,
 			a->unchanged[i].node, a->unchanged[i].why);
+	for (size_t i = 0; i < a->n_notes; i++)
+		fprintf(stderr, "%s: %s\n", c->command, a->notes[i]);
+}
+
+static json_t *notes_json(const struct evspace_applied *a)
+{
+	json_t *array = json_array();
+
+	for (size_t i = 0; i < a->n_notes; i++)
+		json_array_append_new(array, json_text(a->notes[i]));
+	return array;
+}
+
+/* The previous map stays the one for rollback. */
+static void nothing_print(const struct change *c)
+{
+	if (!c->common.json)
+		printf("nothing is applied: map generation %llu stays\n",
+		       (unsigned long long)c->generation);
 }
 
 static void applied_print(const struct change *c, const struct evspace_applied *a)
 {
 	unready_print(c, a);
+	if (a->generation == c->generation) {
+		nothing_print(c);
+		return;
+	}
 	if (c->common.json) {
-		json_print(json_pack("{ss sb sI si si si so sI sI so}", "type", "applied",
+		json_print(json_pack("{ss sb sI si si si so sI sI so so}", "type", "applied",
 				     "dry_run", (int)c->dry_run, "generation",
 				     (json_int_t)a->generation, "scopes", (int)a->scopes,
 				     "prepared_ms", (int)a->prepared_ms, "switched_ms",
 				     (int)a->switched_ms, "missing",
 				     unready_json(a->missing, a->n_missing), "lifetimes",
 				     (json_int_t)a->lifetimes, "classes", (json_int_t)a->classes,
-				     "unchanged", unready_json(a->unchanged, a->n_unchanged)),
+				     "unchanged", unready_json(a->unchanged, a->n_unchanged),
+				     "notes", notes_json(a)),
 			   stdout);
 		return;
 	}
@@ -331,14 +357,13 @@ static int change(struct change *c)
 	if (code != EXIT_FINE)
 		return code;
 	n = change_print(c);
-	if (c->action == DIFF || (n == 0 && !c->dry_run)) {
-		/* the previous map stays the one for rollback */
-		if (c->action != DIFF && !c->common.json)
-			printf("nothing is applied: map generation %llu stays\n",
-			       (unsigned long long)c->generation);
+	if (c->action == DIFF)
 		return EXIT_FINE;
-	}
-	return change_apply(c);
+	/* of the map in effect the agent says who does not have it yet */
+	if (n > 0 || (!c->hidden && texts_equal(&c->now, &c->texts)))
+		return change_apply(c);
+	nothing_print(c);
+	return EXIT_FINE;
 }
 
 static int change_words(const struct change *c)

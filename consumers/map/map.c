@@ -68,7 +68,7 @@ struct map_options {
 static const struct option_row map_rows[] = {
 	{"view", "VIEW", OPTION_TEXT, .at = offsetof(struct map_options, view),
 	 .help = "only this view"},
-	{"define", "TEXT", OPTION_TEXT, .at = offsetof(struct map_options, define),
+	{"define", "TEXT", OPTION_ONCE, .at = offsetof(struct map_options, define),
 	 .help = "only what `evspace view --define TEXT` would be"},
 	{"window", "N", OPTION_COUNT, .at = offsetof(struct map_options, window),
 	 .most = WINDOW_MOST, .help = "predict for N waves under way, too, 1 to 64 (default 16)"},
@@ -227,6 +227,7 @@ static int view_show(const struct pathmap *map, const char *view, const struct m
 		.tree = options->tree,
 		.concurrency = options->concurrency,
 	};
+	int result = EXIT_FINE;
 	struct plan *plan;
 	struct cost cost;
 	struct error e;
@@ -238,7 +239,10 @@ static int view_show(const struct pathmap *map, const char *view, const struct m
 		return EXIT_USAGE;
 	}
 	cost_predict(&cost, plan, map, c, options->window);
-	if (options->common.json) {
+	if (cost_allowed(&cost, plan, map, &e) < 0) {
+		fprintf(stderr, "evspace map: %s\n", e.text);
+		result = EXIT_USAGE;
+	} else if (options->common.json) {
 		plan_json(plan, map, &cost);
 	} else if (options->dot) {
 		plan_dot(plan, map, stdout);
@@ -249,7 +253,7 @@ static int view_show(const struct pathmap *map, const char *view, const struct m
 	}
 	cost_fini(&cost);
 	plan_free(plan);
-	return EXIT_FINE;
+	return result;
 }
 
 static int suggest(const struct map_options *options)
@@ -289,7 +293,7 @@ static int show(const struct map_options *options)
 	} else if (!options->dot) {
 		map_say(map, options->common.json);
 	}
-	if (options->define != NULL && !options_definition(options->define, map))
+	if (options->define != NULL && !options_definition("evspace map", options->define, map))
 		result = EXIT_USAGE;
 	for (size_t i = 0; i < n && result == EXIT_FINE; i++) {
 		if (only[0] == NULL && pathmap_view(map, views[i])->quiet)

@@ -3,6 +3,7 @@
 #include "consumers/run/claim.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,12 +60,15 @@ static int folder_take(struct claim *claim, struct error *e)
 static int left_by(const struct store *store, const char *name, struct error *e)
 {
 	const struct store_segment *s;
+	const struct store_refusal *r;
 	int n = 0, alive = 0;
 
 	TAILQ_FOREACH (s, &store->segments, link) {
 		n += !strcmp(s->run, name);
 		alive += s->alive && !strcmp(s->run, name);
 	}
+	TAILQ_FOREACH (r, &store->refusals, link)
+		n += !strcmp(r->run, name) && r->pid > 0 && kill(r->pid, 0) < 0 && errno == ESRCH;
 	if (!alive)
 		return n;
 	errno = EBUSY;

@@ -362,6 +362,7 @@ static int job_end(struct job *job)
 		.run = job->claim.settings.run,
 		.base = job->claim.settings.base,
 		.hosts = &hosts,
+		.ranks = job->claim.settings.ranks,
 		.span = job->span,
 		.signal = WIFSIGNALED(job->status) ? WTERMSIG(job->status) : 0,
 		.exit_code = WIFSIGNALED(job->status) ? 128 + WTERMSIG(job->status)

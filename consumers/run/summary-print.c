@@ -165,6 +165,31 @@ static void print_left_out(const struct summary *s, FILE *out)
 	free(list);
 }
 
+/* Ranks that are to be collected, and are none of the program, as far as all are known. */
+static void print_no_ranks(const struct summary *s, const struct summary_about *about, FILE *out)
+{
+	const struct interval_set *left = &s->unwanted;
+	uint64_t n =
+		!s->n_processes && !about->hosts->n && left->n ? left->items[left->n - 1].to : 0;
+	struct interval_set ranks = {0};
+	char *list;
+
+	for (size_t i = 0; i < s->n_processes; i++)
+		if (!process_is_task(s->processes[i].rank) &&
+		    s->processes[i].world_size > (int32_t)n)
+			n = (uint64_t)s->processes[i].world_size;
+	if (!about->ranks || !n)
+		return;
+	interval_set_read(&ranks, about->ranks);
+	interval_set_remove(&ranks, 0, n);
+	list = interval_set_text(&ranks);
+	if (ranks.n)
+		table_say(out, "  no ranks    %s: the program has ranks 0 to %llu", list,
+			  (unsigned long long)n - 1);
+	interval_set_fini(&ranks);
+	free(list);
+}
+
 static void print_reasons(const struct summary *s, const struct summary_about *about, FILE *out)
 {
 	const struct store_refusal *r;
@@ -176,6 +201,7 @@ static void print_reasons(const struct summary *s, const struct summary_about *a
 		if (!r->unwanted && !strcmp(r->run, about->run))
 			table_say(out, "  refused     %s", r->text);
 	print_left_out(s, out);
+	print_no_ranks(s, about, out);
 	if (s->notes)
 		table_say(out, "  note        %s",
 			  segment_notes(s->notes, s->removed, notes, sizeof(notes)));

@@ -261,14 +261,15 @@ void summary_init(struct summary *summary, const struct store *store, const char
 	      compare_processes);
 	count_worlds(summary);
 	TAILQ_FOREACH (r, &store->refusals, link)
-		if (r->unwanted && r->rank >= 0 && strcmp(r->run, run) == 0)
-			interval_set_add(&summary->unwanted, (uint64_t)r->rank,
-					 (uint64_t)r->rank + 1);
+		if (r->rank >= 0 && strcmp(r->run, run) == 0)
+			interval_set_add(r->unwanted ? &summary->unwanted : &summary->refused,
+					 (uint64_t)r->rank, (uint64_t)r->rank + 1);
 }
 
 void summary_fini(struct summary *summary)
 {
 	interval_set_fini(&summary->unwanted);
+	interval_set_fini(&summary->refused);
 	free(summary->processes);
 	summary->processes = NULL;
 	classes_free(summary->classes);
@@ -295,7 +296,7 @@ static const struct summary_process *world_begin(const struct summary *summary, 
 char *summary_missing(const struct summary *summary, size_t i, size_t *count)
 {
 	const struct summary_process *end, *p = world_begin(summary, i, &end);
-	const struct interval_set *unwanted = &summary->unwanted;
+	const struct interval_set *here[] = {&summary->unwanted, &summary->refused};
 	struct interval_set ranks = {0};
 	char *text = memory_copy("");
 
@@ -306,8 +307,9 @@ char *summary_missing(const struct summary *summary, size_t i, size_t *count)
 		if (p->rank >= 0)
 			interval_set_remove(&ranks, (uint64_t)p->rank, (uint64_t)p->rank + 1);
 	/* worlds that a program spawns are collected, whatever is said of ranks */
-	for (size_t k = 0; i == 0 && k < unwanted->n; k++)
-		interval_set_remove(&ranks, unwanted->items[k].from, unwanted->items[k].to);
+	for (size_t of = 0; i == 0 && of < 2; of++)
+		for (size_t k = 0; k < here[of]->n; k++)
+			interval_set_remove(&ranks, here[of]->items[k].from, here[of]->items[k].to);
 	for (size_t k = 0; k < ranks.n; k++) {
 		char range[INTERVAL_TEXT], *longer;
 
@@ -344,7 +346,8 @@ bool summary_lacks_rank(const struct summary *summary, int32_t rank)
 {
 	bool ought = false;
 
-	if (interval_set_have(&summary->unwanted, (uint64_t)rank))
+	if (interval_set_have(&summary->unwanted, (uint64_t)rank) ||
+	    interval_set_have(&summary->refused, (uint64_t)rank))
 		return false;
 	for (size_t i = 0; i < summary->n_processes; i++) {
 		if (summary->processes[i].rank == rank)

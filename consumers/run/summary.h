@@ -62,6 +62,7 @@ struct summary {
 				       * room */
 	struct classes *classes;      /* counts of all processes */
 	struct interval_set unwanted; /* ranks that are not to be collected */
+	struct interval_set refused;  /* ranks that were not, for another reason */
 };
 
 /** When a run began and ended, on CLOCK_MONOTONIC. */
@@ -105,6 +106,7 @@ struct summary_about {
 	const struct hostlist *hosts; /* that ranks should be on; may be empty */
 	struct elsewhere elsewhere;   /* what agents say of these */
 	const struct store *store;    /* to name its refusals of the run */
+	const char *ranks;	      /* that are to be collected, as a list; NULL: all */
 	struct summary_span span;
 	int exit_code;
 	int signal; /* that ended it, 0: none */

@@ -157,6 +157,21 @@ static int follow_end(struct follower *f, const char *name)
 	return EXIT_FINE;
 }
 
+/* Tuples lost in this wave that were overwritten before their element was read at all. */
+static uint64_t lost_before(const struct follower *f)
+{
+	struct evspace_loss loss;
+	uint64_t n = 0;
+
+	if (!f->common.look.backlog || evspace_wave(f->client)->lost == 0)
+		return 0;
+	evspace_rewind(f->client);
+	while (evspace_loss(f->client, &loss))
+		n += loss.first == 0 && !loss.discarded ? loss.lost : 0;
+	evspace_rewind(f->client);
+	return n;
+}
+
 int follow_run(struct follower *f, follow_take *take, void *arg)
 {
 	uint64_t seen = 0;
@@ -173,6 +188,7 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 		follow_begin(f, seen);
 		options_note_remapped(f->command, &f->common, f->client);
 		f->loss.lost += evspace_wave(f->client)->lost;
+		f->loss.before += lost_before(f);
 		f->loss.read += evspace_wave(f->client)->read;
 		any = take(arg, &seen);
 		/* Show it at once. A reader that has closed the pipe, such as head(1), has seen
@@ -196,14 +212,16 @@ int follow_run(struct follower *f, follow_take *take, void *arg)
 
 /* ---- what was lost ---- */
 
-/* What to do about losses depends on who has set the rate. */
-static void what_helps(const struct common *common, const struct evspace_wave *w, char *buf,
-		       size_t n)
+/* What to do about losses depends on who has set the rate, and on when they were. */
+static void what_helps(const struct follower *f, const struct evspace_wave *w, char *buf, size_t n)
 {
+	const struct common *common = &f->common;
 	static const char room[] = "more room helps (evspace run --capacity N)";
 	const int decimals = w->rate_hz < 10 ? 2 : 0;
 
-	if (w->held_back)
+	if (f->loss.before && f->loss.lost <= f->loss.before)
+		snprintf(buf, n, "overwritten before this began: for that, %s", room);
+	else if (w->held_back)
 		snprintf(buf, n, "%.*f looks a second cost what they may: --rate max, or %s",
 			 decimals, w->rate_hz, room);
 	else if (common->look.hurry)
@@ -224,7 +242,7 @@ const char *follow_loss_words(const struct follower *f, char *buf)
 	buf[0] = '\0';
 	if (lost == 0)
 		return buf;
-	what_helps(&f->common, evspace_wave(f->client), helps, sizeof(helps));
+	what_helps(f, evspace_wave(f->client), helps, sizeof(helps));
 	snprintf(buf, FOLLOW_LOSS, "%s of %s tuple%s lost; %s", unit_count(lost_text, lost),
 		 unit_count(all_text, all), plural(all, "s"), helps);
 	return buf;
@@ -238,7 +256,7 @@ void follow_tell_loss(struct follower *f)
 	if (f->loss.lost == 0 || (f->loss.told_ns && now - f->loss.told_ns < TELL_NS))
 		return;
 	fprintf(stderr, "evspace %s: %s\n", f->command, follow_loss_words(f, words));
-	f->loss.lost = f->loss.read = 0;
+	f->loss.lost = f->loss.read = f->loss.before = 0;
 	f->loss.told_ns = now;
 }
 

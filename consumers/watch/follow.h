@@ -29,6 +29,7 @@ struct follower {
 	struct {
 		uint64_t lost, read; /* tuples since follow_tell_loss(), or since the last
 				      * display */
+		uint64_t before;     /* of the lost: they were gone before this began */
 		uint64_t told_ns;    /* when follow_tell_loss() spoke, 0: never */
 	} loss;
 };

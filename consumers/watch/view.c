@@ -177,7 +177,7 @@ static int level_take(void *into, const char *value, struct error *e)
 }
 
 static const struct option_row view_rows[] = {
-	{"define", "TEXT", OPTION_TEXT, .at = offsetof(struct viewer, follow.common.look.define),
+	{"define", "TEXT", OPTION_ONCE, .at = offsetof(struct viewer, follow.common.look.define),
 	 .help = "a view of your own, as a map has it in `view NAME { ... }` (pathmap(5)): select, "
 		 "read, use, and stages; the entry's map says who may"},
 	{"level", "LEVEL", .take = level_take,
@@ -290,7 +290,7 @@ static void show_wave(struct viewer *v)
 	v->shown += !w->again;
 	v->shown_ns = clock_mono_ns();
 	v->drawn++;
-	v->follow.loss.lost = v->follow.loss.read = 0;
+	v->follow.loss.lost = v->follow.loss.read = v->follow.loss.before = 0;
 }
 
 /* A stream with --hurry looks more often than people can read: waves that can be added are shown
@@ -382,7 +382,7 @@ static int view_open(struct viewer *v, const char *command)
 		fprintf(stderr, "%s: a view's name and --define exclude each other\n", command);
 		return EXIT_USAGE;
 	}
-	if (text && !options_definition(text, NULL))
+	if (text && !options_definition(command, text, NULL))
 		return EXIT_USAGE;
 	if (text)
 		name = "defined";

@@ -179,6 +179,8 @@ struct commanded {
 	struct fanout_command_host host;
 	char *who, *what; /* of a command that changes something and begins here; else NULL */
 	char *relay;	  /* the agent that has sent it, if one has */
+	uint32_t scope;
+	bool awaits;
 };
 
 static void commanded_free(struct commanded *o)
@@ -211,6 +213,20 @@ static const struct underway_kind kind = {
 	.what = "commands are under way on this connection",
 	.end = commanded_end,
 };
+
+void commanded_close(struct underway_list *list, uint32_t scope)
+{
+	struct underway *u;
+
+	LIST_FOREACH (u, list, entry) {
+		const struct commanded *o = (const struct commanded *)u;
+
+		if (u->kind == &kind && o->awaits && o->scope == scope)
+			break;
+	}
+	if (u)
+		commanded_end(u);
+}
 
 struct plan *commanded_plan(const struct session_host *host, const struct link *link,
 			    const struct plan_wish *wish, const char *run, bool awaited,
@@ -371,11 +387,15 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 
 	if (rights_may(link_peer(link), roles, what, e) < 0 || underway_check(list, &kind, e) < 0)
 		return -1;
+	if (!ask->place && switch_check(ask, e) < 0)
+		return -1;
 	/* these are of the elements of all runs */
 	if (!ask->place && properties_are(ask) && rights_all(link_peer(link), what, e) < 0)
 		return -1;
 	o = memory_new(1, sizeof(*o));
 	o->underway.kind = &kind;
+	o->scope = ask->scope;
+	o->awaits = ask->awaits;
 	o->sessions = host;
 	o->host = (struct fanout_command_host){
 		.base = host->base,

@@ -2,10 +2,10 @@
 # What is built of this room.
 
 libagent_la_SOURCES += \
-	%D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c %D%/bucket.c %D%/bucket.h \
+	%D%/arrears.c %D%/arrears.h %D%/uncollected.c %D%/uncollected.h %D%/audit.c %D%/audit.h %D%/commanded.c %D%/bucket.c %D%/bucket.h \
 	%D%/costs.c %D%/costs.h %D%/defined.c %D%/defined.h %D%/element-report.c %D%/element-report.h %D%/functions.c %D%/functions.h %D%/hardware.c %D%/hardware.h %D%/judgement.c %D%/judgement.h %D%/made.c %D%/made.h %D%/opened.c %D%/opened.h \
 	%D%/remap-check.c %D%/remap-check.h %D%/remap.c %D%/remap.h \
-	%D%/remap-elements.c %D%/remap-elements.h \
+	%D%/remap-elements.c %D%/remap-elements.h %D%/remap-notes.c %D%/remap-notes.h %D%/remap-probe.c %D%/remap-probe.h \
 	%D%/properties.c %D%/properties.h \
 	%D%/report.c %D%/process-table.c %D%/process-table.h %D%/rights.c %D%/rights.h \
 	%D%/search.c %D%/session.c %D%/session.h %D%/stacks.c %D%/stacks.h %D%/shares.c %D%/shares.h \

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "node-agent/control/arrears.h"
 #include "node-agent/control/made.h"
 #include "node-agent/control/properties.h"
 #include "node-agent/control/session.h"
@@ -31,6 +32,27 @@ static void unchanged_add(struct remap_elements *x, const char *node, const char
 	x->unchanged[x->n_unchanged++] = u;
 }
 
+static void behind_add(struct remap_elements *x, const char *name, const char *why)
+{
+	char *text = memory_format("%s; it is told when it is back", why);
+
+	unchanged_add(x, name, text);
+	free(text);
+}
+
+void remap_elements_behind(struct remap_elements *x)
+{
+	const struct active_map *c = x->host->active_map;
+
+	for (size_t i = 0; i < c->n_behind; i++) {
+		char *name = memory_format("/%s/%s", pathmap_cluster(c->map, c->behind[i]),
+					   c->behind[i]);
+
+		behind_add(x, name, "it has not answered since");
+		free(name);
+	}
+}
+
 static void elements_done(void *arg, struct fanout_command *command)
 {
 	struct remap_elements *x = arg;
@@ -43,9 +65,14 @@ static void elements_done(void *arg, struct fanout_command *command)
 
 		x->lifetimes += h->changed;
 		x->classes += h->switched;
-		if (h->text[0] || h->why)
-			unchanged_add(x, h->name, h->text[0] ? h->text : wire_missing(h->why));
+		if (h->text[0])
+			unchanged_add(x, h->name, h->text);
+		else if (arrears_are(h))
+			behind_add(x, h->name, wire_missing(h->why));
+		else if (h->why)
+			unchanged_add(x, h->name, wire_missing(h->why));
 	}
+	arrears_add(x->arrears, hosts, n);
 	free(hosts);
 	fanout_command_free(command);
 	x->command = NULL;
@@ -66,6 +93,24 @@ static bool is_run(const char *name)
 	return false;
 }
 
+struct fanout_command *remap_elements_command(struct fanout_command_host *carrier,
+					      struct session_host *host,
+					      const Evspace__SwitchAsk *order,
+					      const struct plan_place *root, struct error *e)
+{
+	Evspace__SwitchAsk ask = *order;
+	struct fanout_command *command;
+
+	carrier->base = host->base;
+	carrier->children = host->scopes->children;
+	carrier->is_run = is_run;
+	ask.place = wire_place_new(root);
+	ask.signer = active_map_signer(host->active_map);
+	command = fanout_command_new(carrier, NULL, &ask, e);
+	wire_place_free(ask.place);
+	return command;
+}
+
 void remap_elements_begin(struct remap_elements *x, const struct plan *plan, const char *peer,
 			  const char *who)
 {
@@ -79,21 +124,11 @@ void remap_elements_begin(struct remap_elements *x, const struct plan *plan, con
 	if (ask.made && made_keep(x->host->sources->store, x->host->sources->node,
 				  ask.made->elements, true, &e) < 0)
 		unchanged_add(x, x->host->sources->node, e.text);
-	x->carrier = (struct fanout_command_host){
-		.base = x->host->base,
-		.children = x->host->scopes->children,
-		.carry = carry,
-		.is_run = is_run,
-		.done = elements_done,
-		.arg = x,
-	};
+	x->carrier = (struct fanout_command_host){.carry = carry, .done = elements_done, .arg = x};
 	ask.deadline_ms = ELEMENTS_WITHIN_MS;
 	ask.who = (char *)(uintptr_t)who;
 	ask.peer = (char *)(uintptr_t)peer;
-	ask.place = wire_place_new(plan->root);
-	ask.signer = active_map_signer(x->host->active_map);
-	x->command = fanout_command_new(&x->carrier, NULL, &ask, &e);
-	wire_place_free(ask.place);
+	x->command = remap_elements_command(&x->carrier, x->host, &ask, plan->root, &e);
 	if (!x->command)
 		unchanged_add(x, plan->root->node, e.text);
 }

@@ -8,11 +8,13 @@
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire.h"
 
+struct arrears;
 struct session_host;
 
 /** Plain data; zero at first. */
 struct remap_elements {
 	struct session_host *host;
+	struct arrears *arrears; /* who has not answered */
 	void (*done)(void *arg); /* all hosts have answered, or are late */
 	void *arg;
 	struct fanout_command_host carrier;
@@ -31,6 +33,16 @@ void remap_elements_prepare(struct remap_elements *x, const struct pathmap *from
  * is @who in logs. done() comes from the loop, unless there is nothing to do. */
 void remap_elements_begin(struct remap_elements *x, const struct plan *plan, const char *peer,
 			  const char *who);
+
+/** Note the hosts whose elements are not yet as the map in effect says. */
+void remap_elements_behind(struct remap_elements *x);
+
+/** Send @order to all leaves from @root down, which are this host and those below. Of @carrier
+ * carry(), done() and arg are set. NULL with @e. */
+struct fanout_command *remap_elements_command(struct fanout_command_host *carrier,
+					      struct session_host *host,
+					      const Evspace__SwitchAsk *order,
+					      const struct plan_place *root, struct error *e);
 
 /** Forget all but who asks; agents that have the command go on with it. */
 void remap_elements_end(struct remap_elements *x);

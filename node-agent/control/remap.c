@@ -7,13 +7,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "node-agent/control/arrears.h"
 #include "node-agent/control/audit.h"
 #include "node-agent/control/defined.h"
 #include "node-agent/control/judgement.h"
 #include "node-agent/control/remap-check.h"
 #include "node-agent/control/remap-elements.h"
+#include "node-agent/control/remap-notes.h"
+#include "node-agent/control/remap-probe.h"
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
@@ -28,14 +30,6 @@
 
 enum state { REST, PREPARING, SWITCHING };
 
-/* A tree without consumer, to see whether all hosts answer and agree. */
-struct remap_probe {
-	struct scope *scope;
-	struct plan *plan;
-	bool settled;
-	struct remap *remap;
-};
-
 struct remap {
 	struct session_host *host;
 	struct event *look;
@@ -49,6 +43,8 @@ struct remap {
 	uint64_t began_ns, committed_ns;
 	unsigned switched;
 	struct remap_elements elements;
+	struct arrears *arrears;
+	struct remap_notes notes;
 	struct judgement judgement; /* of the hosts, as they answered last */
 };
 
@@ -71,22 +67,13 @@ static void remap_judge(struct remap *r)
 
 /* ---- ending ---- */
 
-static void probe_end(struct remap_probe *p)
-{
-	scope_free(p->scope, false);
-	plan_free(p->plan);
-	p->scope = NULL;
-	p->plan = NULL;
-	p->settled = false;
-}
-
 /* Go back to rest; drop what was not committed. */
 static void remap_rest(struct remap *r)
 {
 	struct opened *o;
 
-	probe_end(&r->before);
-	probe_end(&r->after);
+	remap_probe_end(&r->before);
+	remap_probe_end(&r->after);
 	LIST_FOREACH (o, &r->host->views, view) {
 		if (r->state == PREPARING)
 			opened_give_up(o);
@@ -94,6 +81,7 @@ static void remap_rest(struct remap *r)
 	active_map_draft_fini(&r->draft);
 	judgement_fini(&r->judgement);
 	remap_elements_end(&r->elements);
+	remap_notes_fini(&r->notes);
 	event_del(r->look);
 	r->asker = NULL;
 	r->state = REST;
@@ -147,6 +135,8 @@ static void remap_reply(struct remap *r, uint64_t committed_ns, uint64_t now)
 	applied.classes = r->elements.classes;
 	applied.unchanged = r->elements.unchanged;
 	applied.n_unchanged = r->elements.n_unchanged;
+	applied.notes = r->notes.texts;
+	applied.n_notes = r->notes.n;
 	if (r->asker)
 		link_send(r->asker, &WIRE_FRAME(MAP_APPLIED, map_applied, &applied), NULL);
 }
@@ -167,6 +157,21 @@ static void remap_finish(struct remap *r)
 	audit_done(r->who, r->what, false, outcome);
 	remap_reply(r, r->committed_ns, now);
 	remap_rest(r);
+	arrears_renew(r->arrears);
+}
+
+/* The map is in effect already. */
+static void remap_idle(struct remap *r)
+{
+	char outcome[128];
+
+	snprintf(outcome, sizeof(outcome), "it is in effect already, as generation %llu",
+		 (unsigned long long)r->host->active_map->generation);
+	audit_done(r->who, r->what, true, outcome);
+	remap_elements_behind(&r->elements);
+	r->dry_run = false;
+	remap_reply(r, r->began_ns, r->began_ns);
+	remap_rest(r);
 }
 
 /* ---- prepare ---- */
@@ -178,48 +183,9 @@ static void look_soon(void *arg)
 	event_active(r->look, EV_TIMEOUT, 1);
 }
 
-static void probe_settled(void *arg, struct scope *scope)
+static int scope_bar(struct remap *r, struct opened *o, const struct error *why)
 {
-	struct remap_probe *p = arg;
-
-	(void)scope;
-	p->settled = true;
-	look_soon(p->remap);
-}
-
-/* Open a tree by @draft (NULL: the map in effect), whose hosts report contradictions to @other. */
-static int probe_begin(struct remap_probe *p, const struct active_map_draft *draft,
-		       const struct pathmap *other, struct error *e)
-{
-	static char none[] = "";
-	struct session_host *host = p->remap->host;
-	Evspace__Open open = EVSPACE__OPEN__INIT;
-	unsigned char id[16];
-	const struct plan_wish wish = {.view = "events"};
-	struct plan *plan;
-
-	if (getrandom(id, sizeof(id), 0) != sizeof(id))
-		abort();
-	if (active_map_plan(host->active_map, draft, &wish, other, &p->plan, e) < 0)
-		return -1;
-	plan = p->plan;
-	open.id.data = id;
-	open.id.len = sizeof(id);
-	open.run = none;
-	open.view = plan->view;
-	open.reading = READ_LATEST;
-	open.generation = host->active_map->generation + (draft ? 1 : 0);
-	open.place = wire_place_new(plan->root);
-	open.signer = active_map_signer(host->active_map);
-	p->scope = scope_new(host->scopes, p->remap->asker, &open, probe_settled, p, e);
-	if (!p->scope)
-		error_prefix(e, "%s", plan->root->node);
-	wire_place_free(open.place);
-	return p->scope ? 0 : -1;
-}
-
-static int scope_bar(struct opened *o, const struct error *why)
-{
+	const char *peer = link_peer(o->link)->name;
 	int code = errno;
 	char *text = memory_format("the map has been changed to one by which this view cannot stay "
 				   "open: %s",
@@ -227,6 +193,9 @@ static int scope_bar(struct opened *o, const struct error *why)
 
 	opened_bar(o, code, text);
 	free(text);
+	remap_notes_add(&r->notes, "view `%s` of %s ends: %.800s",
+			scope_opened_with(o->scope)->view, peer[0] ? peer : "a consumer",
+			why->text);
 	return 0;
 }
 
@@ -253,24 +222,24 @@ static int scope_prepare(struct remap *r, struct opened *o, struct error *e)
 
 	/* What is in no map keeps nobody from another one. */
 	if (open->define.len && defined_role(r->draft.map, link_peer(o->link), e) < 0)
-		return scope_bar(o, e);
+		return scope_bar(r, o, e);
 	rc = active_map_plan(active_map, &r->draft, &wish, NULL, &plan, e);
 	if (rc < 0 && (open->define.len || errno == EPERM))
-		return scope_bar(o, e);
+		return scope_bar(r, o, e);
 	if (rc < 0)
 		return error_prefix(e, "the view `%s` is open by %s", view,
 				    link_peer(o->link)->name[0] ? link_peer(o->link)->name
 								: "a consumer");
 	if (!reads_as_before(plan, open, e)) {
 		plan_free(plan);
-		return scope_bar(o, e);
+		return scope_bar(r, o, e);
 	}
 	tree = (struct opened_tree){plan->root, active_map->generation + 1,
 				    active_map_signer(active_map),
 				    defined_window(r->draft.map, plan)};
 	rc = opened_prepare(o, &tree, look_soon, r, e);
 	plan_free(plan);
-	return rc < 0 && open->define.len ? scope_bar(o, e) : rc;
+	return rc < 0 && open->define.len ? scope_bar(r, o, e) : rc;
 }
 
 /* Prepare scopes that are not prepared yet. Returns whether all have settled, or -1 with @e. */
@@ -310,8 +279,8 @@ static void remap_commit(struct remap *r)
 		opened_switch(o);
 	}
 	remap_elements_begin(&r->elements, r->after.plan, r->peer, r->who);
-	probe_end(&r->before);
-	probe_end(&r->after);
+	remap_probe_end(&r->before);
+	remap_probe_end(&r->after);
 	look_soon(r);
 }
 
@@ -397,6 +366,15 @@ static int remap_texts(struct remap *r, const Evspace__MapApply *apply, struct e
 	return active_map_draft_make(&r->draft, active_map, e);
 }
 
+static int remap_refuse(struct remap *r)
+{
+	int number = errno;
+
+	remap_rest(r);
+	errno = number;
+	return -1;
+}
+
 int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *apply,
 		struct error *e)
 {
@@ -412,16 +390,17 @@ int remap_begin(struct remap *r, struct link *asker, const Evspace__MapApply *ap
 	r->dry_run = apply->dry_run;
 	r->began_ns = clock_mono_ns();
 	r->switched = 0;
-	if (active_map_is_entry(r->host->active_map, e) < 0 || remap_texts(r, apply, e) < 0 ||
-	    remap_check(r->host, r->draft.map, e) < 0 ||
-	    probe_begin(&r->before, NULL, r->draft.map, e) < 0 ||
-	    probe_begin(&r->after, &r->draft, NULL, e) < 0) {
-		int number = errno;
-
-		remap_rest(r);
-		errno = number;
-		return -1;
+	if (active_map_is_entry(r->host->active_map, e) < 0 || remap_texts(r, apply, e) < 0)
+		return remap_refuse(r);
+	if (texts_equal(&r->draft.texts, &r->host->active_map->texts)) {
+		remap_idle(r);
+		return 0;
 	}
+	if (remap_check(r->host, r->draft.map, e) < 0 ||
+	    remap_probe_begin(&r->before, asker, NULL, r->draft.map, e) < 0 ||
+	    remap_probe_begin(&r->after, asker, &r->draft, NULL, e) < 0)
+		return remap_refuse(r);
+	remap_notes_stages(&r->notes, r->draft.map);
 	look_soon(r);
 	return 0;
 }
@@ -446,8 +425,10 @@ struct remap *remap_new(struct session_host *host)
 	struct remap *r = memory_new(1, sizeof(*r));
 
 	r->host = host;
-	r->before.remap = r->after.remap = r;
-	r->elements = (struct remap_elements){.host = host, .done = look_soon, .arg = r};
+	r->before = r->after = (struct remap_probe){.host = host, .done = look_soon, .arg = r};
+	r->arrears = arrears_new(host);
+	r->elements = (struct remap_elements){
+		.host = host, .arrears = r->arrears, .done = look_soon, .arg = r};
 	r->look = evtimer_new(host->base, remap_look, r);
 	if (!r->look)
 		abort();
@@ -459,6 +440,7 @@ void remap_free(struct remap *r)
 	if (!r)
 		return;
 	remap_rest(r);
+	arrears_free(r->arrears);
 	event_free(r->look);
 	free(r);
 }

@@ -105,16 +105,32 @@ uint32_t search_scope(const Evspace__Frame *frame)
 	return lack.scope;
 }
 
-bool search_needed(const struct session_host *host, const Evspace__Frame *frame)
+/* Is a search for a command's run under way, which one that comes later must not overtake? */
+static bool command_waits(const struct underway_list *list)
+{
+	const struct underway *u;
+
+	LIST_FOREACH (u, list, entry) {
+		const struct search *s = (const struct search *)u;
+
+		if (u->kind == &kind && s->frame->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK)
+			return true;
+	}
+	return false;
+}
+
+bool search_needed(const struct session_host *host, const struct underway_list *list,
+		   const Evspace__Frame *frame)
 {
 	struct plan_place *all;
 	struct lack lack;
 	struct error e;
 	bool several;
 
-	if (!frame_lack(frame, &lack) || **lack.run ||
-	    active_map_is_entry(host->active_map, &e) < 0)
+	if (!frame_lack(frame, &lack) || active_map_is_entry(host->active_map, &e) < 0)
 		return false;
+	if (**lack.run)
+		return frame->kind_case == EVSPACE__FRAME__KIND_SWITCH_ASK && command_waits(list);
 	all = plan_all(host->active_map->map);
 	several = all->n_children > 0;
 	plan_way_free(all);
@@ -189,6 +205,8 @@ static int search_choose(const struct search *s, struct error *e)
 	char list[sizeof(s->live) + 16] = "";
 	struct lack lack;
 
+	if (!frame_lack(s->frame, &lack) || **lack.run)
+		return 0;
 	for (size_t i = 0; i < s->n_live; i++)
 		snprintf(list + strlen(list), sizeof(list) - strlen(list), " %s", s->live[i]);
 	errno = ENOTUNIQ;
@@ -200,8 +218,6 @@ static int search_choose(const struct search *s, struct error *e)
 		return errorf(e,
 			      "%s: no answer, so it may have other runs; say which with --run%s%s",
 			      s->silent, s->n_live ? ":" : "", list);
-	if (!frame_lack(s->frame, &lack))
-		return 0;
 	/* a text that was not sent is a shared constant */
 	if (*lack.run != (char *)(uintptr_t)protobuf_c_empty_string)
 		free(*lack.run);

@@ -358,6 +358,7 @@ static void session_take(struct session *s, const Evspace__Frame *f)
 		break;
 	case EVSPACE__FRAME__KIND_CLOSE:
 		search_close(&s->underway, f->close->scope);
+		commanded_close(&s->underway, f->close->scope);
 		session_close(s, f->close);
 		break;
 	case EVSPACE__FRAME__KIND_SWITCH_ASK:
@@ -440,7 +441,7 @@ static void session_frame(struct link *link, void *arg, const struct frame *fram
 		link_send_error(link, 0, errno, e.text);
 	else if (patterns_check(f, &e) < 0 || frame_check(f, &e) < 0)
 		link_send_error(link, search_scope(f), errno, e.text);
-	else if (!search_needed(s->host, f))
+	else if (!search_needed(s->host, &s->underway, f))
 		session_take(s, f);
 	else if (session_may(s, ROLE_OBSERVE | ROLE_CONTROL, "observe", &e) < 0 ||
 		 search_begin(s->host, &s->underway, link, f, session_found, s, &e) < 0)

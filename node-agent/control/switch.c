@@ -317,15 +317,25 @@ static void carry_process(struct carrying *c, char *why, size_t n)
 	(void)accounting_read(&c->s->segment, c->channels, &c->accounting);
 }
 
-/* A mode that there is none of, or 0; modes that do not go with choices are none either. */
-static unsigned unknown_mode(const Evspace__SwitchAsk *ask)
+static int mode_check(unsigned mode, struct error *e)
 {
-	if (ask->change && !segment_mode_valid(ask->mode))
-		return ask->mode;
+	if (segment_mode_valid(mode))
+		return 0;
+	errno = EINVAL;
+	return errorf(e, "there is no mode %d", (int)mode);
+}
+
+int switch_check(const Evspace__SwitchAsk *ask, struct error *e)
+{
+	if (ask->change && mode_check(ask->mode, e) < 0)
+		return -1;
 	for (size_t i = 0; i < ask->n_modes; i++)
-		if (ask->n_modes != ask->n_choices || !segment_mode_valid(ask->modes[i]))
-			return i < ask->n_choices ? ask->modes[i] : UINT32_MAX;
-	return 0;
+		if (mode_check(ask->modes[i], e) < 0)
+			return -1;
+	if (ask->n_modes == 0 || ask->n_modes == ask->n_choices)
+		return 0;
+	errno = EINVAL;
+	return errorf(e, "%zu modes for %zu classes", ask->n_modes, ask->n_choices);
 }
 
 void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
@@ -338,10 +348,9 @@ void switch_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
 			     .classes = classes,
 			     .host = host,
 			     .changes = ask->change || ask->n_modes || ask->lease};
-	unsigned unknown = unknown_mode(ask);
 
-	if (unknown) {
-		snprintf(said->why, sizeof(said->why), "it does not know the mode %u", unknown);
+	if (switch_check(ask, &c.e) < 0) {
+		snprintf(said->why, sizeof(said->why), "%.200s", c.e.text);
 		return;
 	}
 	TAILQ_FOREACH (c.s, &here->store->segments, link) {

@@ -17,6 +17,10 @@ int switch_read(const struct store_segment *s, struct classes *classes);
  * are. Returns @buf. */
 const char *switch_modes(const struct store_segment *s, char *buf, size_t n);
 
+/** Are there the modes that @ask switches to, one for each choice? Returns 0, or -1 with EINVAL
+ * and @e. */
+int switch_check(const Evspace__SwitchAsk *ask, struct error *e);
+
 /**
  * Carry out @ask on the leaf @place: in processes of the run in @said that this node holds, if the
  * view selects an element of the class's channel in one of their threads. Modes are per process, so

@@ -48,6 +48,9 @@ struct session_host;
 int commanded_take(struct session_host *host, struct underway_list *list, struct link *link,
 		   const Evspace__SwitchAsk *ask, struct error *e);
 
+/** Drop a command that still awaits hosts. */
+void commanded_close(struct underway_list *list, uint32_t scope);
+
 /** Carry out the command @ask in the processes of this host, as fanout_command_host says. */
 void commanded_carry(const struct session_host *sessions, const Evspace__SwitchAsk *ask,
 		     const struct plan_place *place, struct classes *classes, Evspace__Host *host,
@@ -68,8 +71,11 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 			    char *chosen, size_t room, struct error *e);
 
 /** Must the run be searched for? Yes if @frame is a consumer's Open, SwitchAsk or question for
- * process tables that names no run, and this is the entry of a map of several nodes. */
-bool search_needed(const struct session_host *host, const Evspace__Frame *frame);
+ * process tables that names no run, and this is the entry of a map of several nodes. A command that
+ * names its run waits, too, while that of an earlier one in @list is searched for: they are carried
+ * out in turn. */
+bool search_needed(const struct session_host *host, const struct underway_list *list,
+		   const Evspace__Frame *frame);
 
 /**
  * Ask all agents for their runs that @frame's peer at @link may see. Then @found is called from the

@@ -2,7 +2,6 @@
 /* Makes the plans of views by the map in effect, or by one that may come. */
 #include "node-agent/map/active-map.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "pathmap/plan/holding.h"
@@ -24,25 +23,18 @@ struct plan_wish active_map_wish(const Evspace__Open *open)
 }
 
 /* Does a wave of what a consumer has defined cost no more than the map allows? */
-static int cost_check(const struct plan *plan, const struct pathmap *map,
-		      const struct calibration *costs, struct error *e)
+static int defined_check(const struct plan *plan, const struct pathmap *map,
+			 const struct calibration *costs, struct error *e)
 {
-	double most_us = (double)pathmap_definable(map)->cost_ns * 1e-3;
 	struct cost cost;
-	double us;
+	int rc;
 
-	cost_predict(&cost, plan, map, costs, 1);
-	us = cost.cpu_us;
-	cost_fini(&cost);
-	if (us <= most_us)
+	if (!plan->defined || !pathmap_definable(map)->cost_ns)
 		return 0;
-	errno = EDQUOT;
-	return errorf(
-		e,
-		"a wave of this view takes %.2g ms of CPU time of all %zu hosts, as predicted; "
-		"the map lets consumers define what takes %.2g ms: select fewer elements, or "
-		"reduce them at lower levels",
-		us * 1e-3, plan->n_places, most_us * 1e-3);
+	cost_predict(&cost, plan, map, costs, 1);
+	rc = cost_allowed(&cost, plan, map, e);
+	cost_fini(&cost);
+	return rc;
 }
 
 int active_map_plan(struct active_map *c, const struct active_map_draft *draft,
@@ -54,8 +46,7 @@ int active_map_plan(struct active_map *c, const struct active_map_draft *draft,
 
 	if (plan_make_wish(map, wish, &made, e) < 0)
 		return -1;
-	if ((made->defined && pathmap_definable(map)->cost_ns &&
-	     cost_check(made, map, &c->costs, e) < 0) ||
+	if (defined_check(made, map, &c->costs, e) < 0 ||
 	    roster_number(draft ? draft->roster : c->roster, made, e) < 0) {
 		plan_free(made);
 		return -1;

@@ -131,10 +131,10 @@ void active_map_send(const struct active_map *c, struct link *link)
 	texts_fini(&hidden[1]);
 }
 
-static int active_map_keep(const struct active_map *c, struct error *e)
+int active_map_keep(const struct active_map *c, struct error *e)
 {
 	Evspace__MapKept kept = EVSPACE__MAP_KEPT__INIT;
-	Evspace__MapTexts texts[2], started;
+	Evspace__MapTexts texts[2], started, since;
 	Evspace__Map map;
 	uint8_t *packed;
 	size_t bytes;
@@ -146,6 +146,10 @@ static int active_map_keep(const struct active_map *c, struct error *e)
 	kept.started = &started;
 	kept.n_nodes = roster_count(c->roster);
 	kept.nodes = roster_nodes(c->roster);
+	kept.n_behind = c->n_behind;
+	kept.behind = c->behind;
+	texts_message(&c->since, &since);
+	kept.since = c->n_behind ? &since : NULL;
 	bytes = evspace__map_kept__get_packed_size(&kept);
 	packed = memory_new(bytes, 1);
 	evspace__map_kept__pack(&kept, packed);
@@ -207,6 +211,7 @@ static int active_map_remember(struct active_map *c, const Evspace__MapKept *kep
 
 static int active_map_take_kept(struct active_map *c, const Evspace__MapKept *kept)
 {
+	struct pathmap_texts since = {NULL, NULL, NULL};
 	struct pathmap *map;
 
 	texts_take(&c->texts, kept->map->texts);
@@ -220,6 +225,11 @@ static int active_map_take_kept(struct active_map *c, const Evspace__MapKept *ke
 		return -1;
 	pathmap_free(c->map);
 	c->map = map;
+	if (kept->n_behind && kept->since) {
+		texts_take(&since, kept->since);
+		active_map_behind_set(c, (const char *const *)kept->behind, kept->n_behind, &since);
+		texts_fini(&since);
+	}
 	return active_map_remember(c, kept, NULL);
 }
 
@@ -227,6 +237,7 @@ static void active_map_forget(struct active_map *c)
 {
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
+	active_map_behind_fini(c);
 	roster_free(c->roster);
 	c->roster = roster_new();
 	c->before = c->generation = 0;
@@ -368,6 +379,7 @@ void active_map_free(struct active_map *c)
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
 	texts_fini(&c->started);
+	active_map_behind_fini(c);
 	roster_free(c->roster);
 	pass_book_free(c->passes);
 	calibration_fini(&c->costs);

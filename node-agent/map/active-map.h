@@ -21,6 +21,10 @@ struct active_map {
 	struct pathmap_texts texts;
 	uint64_t before; /* generation of the map before, 0: there was none */
 	struct pathmap_texts previous;
+	/* nodes whose elements are not yet as it says, as they were away; sorted */
+	char **behind;
+	size_t n_behind;
+	struct pathmap_texts since;   /* a map that says how they are; none: no node is behind */
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
 	struct pass_book *passes; /* signed ones; NULL: no agent has a certificate */
@@ -114,6 +118,18 @@ struct plan_place *active_map_all(const struct active_map *active_map);
 /** Make @draft the active map: store it, then take it over and empty the draft. Returns 0, or -1
  * with errno and @e: then nothing has changed. */
 int active_map_take(struct active_map *active_map, struct active_map_draft *draft, struct error *e);
+
+/** Store it, with what is behind. Returns 0, or -1 with @e. */
+int active_map_keep(const struct active_map *active_map, struct error *e);
+
+/** Are the node's elements as a map before says? */
+bool active_map_is_behind(const struct active_map *active_map, const char *node);
+
+/** Make the @n @nodes, as far as they are in the map, those that are behind: as @since says (which
+ * may be that of @active_map). */
+void active_map_behind_set(struct active_map *active_map, const char *const *nodes, size_t n,
+			   const struct pathmap_texts *since);
+void active_map_behind_fini(struct active_map *active_map);
 
 /** Send the map to the peer; without addresses of hosts if it may not control. */
 void active_map_send(const struct active_map *active_map, struct link *link);

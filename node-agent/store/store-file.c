@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "node-agent/segment/folder.h"
 #include "node-agent/store/store-index.h"
@@ -162,6 +163,27 @@ static void add_refusal(struct store *store, struct store_file *file, const char
 	file->refusal->unwanted = strcmp(maker->reason, STORE_UNWANTED) == 0;
 }
 
+static void add_left(struct store *store, struct store_file *file, const char *run,
+		     const char *name)
+{
+	const struct folder_file maker = folder_file(name);
+	char path[sizeof(file->key) + sizeof(store->base) + 1], who[PROCESS_NAME];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", store->base, file->key);
+	if (lstat(path, &st) < 0) {
+		store_file_forget(store, file);
+		return;
+	}
+	store_file_refuse(store, file, run,
+			  "%s (pid %d) is not collected: it was ended while its segment was made; "
+			  "evspace purge %.64s frees that",
+			  process_words(who, maker.rank), (int)maker.pid, run);
+	file->refusal->pid = maker.pid;
+	file->refusal->rank = maker.rank;
+	file->refusal->bytes = (uint64_t)st.st_blocks * 512;
+}
+
 void store_file_add(struct store *store, struct store_file *file, const char *run, const char *name)
 {
 	struct folder_file kind = folder_file(name);
@@ -172,6 +194,8 @@ void store_file_add(struct store *store, struct store_file *file, const char *ru
 		add_mirror(store, file, run, name);
 	else if (kind.kind == FOLDER_ELEMENT)
 		add_element(store, file, run, name);
+	else if (kind.kind == FOLDER_UNFINISHED)
+		add_left(store, file, run, name);
 	else
 		add_refusal(store, file, run, &kind);
 }

@@ -160,7 +160,7 @@ size_t store_runs(const struct store *store, struct store_run **runs)
 	TAILQ_FOREACH (element, &store->elements, link)
 		add_element(find_or_add(runs, &n, element->run), element);
 	TAILQ_FOREACH (refusal, &store->refusals, link)
-		find_or_add(runs, &n, refusal->run);
+		find_or_add(runs, &n, refusal->run)->bytes += refusal->bytes;
 	runs_end(*runs, n);
 	return n;
 }

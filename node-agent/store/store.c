@@ -46,6 +46,17 @@ static void folder_forget(struct store *store, struct store_folder *folder)
 	free(folder);
 }
 
+/* A segment that its process, killed meanwhile, has not finished. */
+static bool is_left(const char *name, const struct folder_file *file)
+{
+	char whole[FILE_BYTES], who[PROCESS_NAME];
+
+	if (file->kind != FOLDER_UNFINISHED || !file->pid || folder_maker_exists(file))
+		return false;
+	snprintf(whole, sizeof(whole), "%s.%d.tmp", process_name(who, file->rank), (int)file->pid);
+	return strcmp(name, whole) == 0;
+}
+
 static void scan_file(struct store *store, const char *run, const struct dirent *entry)
 {
 	struct folder_file name = folder_file(entry->d_name);
@@ -53,7 +64,8 @@ static void scan_file(struct store *store, const char *run, const struct dirent 
 	bool known;
 
 	if ((name.kind != FOLDER_SEGMENT && name.kind != FOLDER_MIRROR &&
-	     name.kind != FOLDER_ELEMENT && name.kind != FOLDER_REFUSED) ||
+	     name.kind != FOLDER_ELEMENT && name.kind != FOLDER_REFUSED &&
+	     !is_left(entry->d_name, &name)) ||
 	    strlen(entry->d_name) >= FILE_BYTES)
 		return;
 	file = store_file_enter(store, run, entry->d_name, entry->d_ino, &known);

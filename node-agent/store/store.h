@@ -70,6 +70,7 @@ struct store_refusal {
 	bool unreadable; /* it may have been collected, but its file is not valid */
 	bool filed;	 /* if not unreadable: the process does have a file, valid or not */
 	bool unwanted;	 /* its rank is not to be collected */
+	uint64_t bytes;	 /* of memory that is taken all the same */
 	char text[256];	 /* "rank 3 (pid 4711): /dev/shm is full: …" with the remedy */
 };
 

@@ -2,6 +2,7 @@
 /* Predicts the cost of waves: simulates one wave down a plan and up again. */
 #include "pathmap/cost/cost.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -401,6 +402,22 @@ void cost_predict(struct cost *cost, const struct plan *plan, const struct pathm
 	free(f.cores);
 	machines_free(&f);
 	placement_fini(&f.placement);
+}
+
+int cost_allowed(const struct cost *cost, const struct plan *plan, const struct pathmap *map,
+		 struct error *e)
+{
+	double most_us = (double)pathmap_definable(map)->cost_ns * 1e-3;
+
+	if (!plan->defined || most_us <= 0 || cost->cpu_us <= most_us)
+		return 0;
+	errno = EDQUOT;
+	return errorf(
+		e,
+		"a wave of this view takes %.2g ms of CPU time of all %zu hosts, as predicted; "
+		"the map lets consumers define what takes %.2g ms: select fewer elements, or "
+		"reduce them at lower levels",
+		cost->cpu_us * 1e-3, plan->n_places, most_us * 1e-3);
 }
 
 void cost_fini(struct cost *cost)

@@ -84,6 +84,11 @@ struct cost {
 void cost_predict(struct cost *cost, const struct plan *plan, const struct pathmap *map,
 		  const struct calibration *calibration, unsigned window);
 
+/** May consumers define @plan's view by @map, for what a wave of it is predicted to take? Views of
+ * the map may always be. Returns 0, or -1 with EDQUOT and @e. */
+int cost_allowed(const struct cost *cost, const struct plan *plan, const struct pathmap *map,
+		 struct error *e);
+
 /** Free what it owns; the plan stays. */
 void cost_fini(struct cost *cost);
 

@@ -86,6 +86,18 @@ int recording_pattern_check(const char *pattern, size_t *offset, struct error *e
 		name, pattern);
 }
 
+int recording_select_check(const char *const *patterns, size_t n, struct error *e)
+{
+	size_t at;
+
+	for (size_t i = 0; i < n; i++) {
+		if (pattern_check(patterns[i], e) < 0 ||
+		    recording_pattern_check(patterns[i], &at, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 void recording_finish(struct recording *recording, unsigned capacity)
 {
 	if (recording->capacity == 0)

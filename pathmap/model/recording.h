@@ -31,6 +31,9 @@ int recording_channel(const char *name);
  */
 int recording_pattern_check(const char *pattern, size_t *offset, struct error *e);
 
+/** Are the @n @patterns well formed, and do they end with channels? Returns 0, or -1 with @e. */
+int recording_select_check(const char *const *patterns, size_t n, struct error *e);
+
 /** Fill in defaults of a recording; @capacity is the application's. */
 void recording_finish(struct recording *recording, unsigned capacity);
 

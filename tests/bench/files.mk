@@ -238,7 +238,7 @@ tests/fuzz/cursor_fuzz: $(call fuzzed, tests/fuzz/cursor_fuzz.c node-agent/store
 
 # The room of maps, as instrumented; what it needs besides, as it is.
 tests/fuzz/kept_fuzz: $(call fuzzed, tests/fuzz/kept_fuzz.c node-agent/map/active-map.c \
-		node-agent/map/active-map-pass.c node-agent/map/active-map-plan.c \
+		node-agent/map/active-map-behind.c node-agent/map/active-map-pass.c node-agent/map/active-map-plan.c \
 		$(libpathmap_la_SOURCES)) libtree.la
 	$(FUZZ_LINK) .libs/libtree.a \
 		$(PROTOBUF_C_LIBS) $(EVENT_LIBS) $(OPENSSL_LIBS) $(ZSTD_LIBS) -lm

@@ -100,6 +100,9 @@ static void kept_write(const uint8_t *data, size_t size)
 	kept.started = &three[2];
 	kept.nodes = in + TEXTS;
 	kept.n_nodes = NODES;
+	kept.behind = in + TEXTS + NODES / 2;
+	kept.n_behind = NODES / 2;
+	kept.since = &three[1];
 	packed = malloc(evspace__map_kept__get_packed_size(&kept) + 1);
 	if (!packed)
 		abort();

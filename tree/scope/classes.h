@@ -27,7 +27,7 @@ struct class_sum {
 	bool world;   /* the communicator is the processes' world */
 	uint32_t processes;
 	uint64_t calls, bytes;
-	uint64_t time_ns; /* in calls made while the mode was `time` */
+	uint64_t time_ns; /* in calls that were recorded, or made in mode `time` */
 	uint64_t skipped; /* calls without a tuple, because of the mode */
 };
 

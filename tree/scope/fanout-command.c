@@ -204,6 +204,7 @@ struct fanout_command *fanout_command_new(const struct fanout_command_host *host
 {
 	struct fanout_asked asked = {.number = ask->scope,
 				     .deadline_ms = ask->deadline_ms,
+				     .awaits = ask->awaits,
 				     .place = ask->place,
 				     .peer = ask->peer};
 	Evspace__SwitchAsk bare = *ask;

@@ -41,8 +41,9 @@ struct fanout_command_host {
 
 /**
  * Carry out @ask (with its place) here, pass it on to all children, and answer with Switched to @up
- * when all have answered or its deadline has passed, never before this returns. The answer names
- * hosts that have not answered. @up may be NULL: then done() is all. Returns NULL with EPROTO and
+ * when all have answered or its deadline has passed, never before this returns; if it awaits them,
+ * also by hosts that can be reached only later. The answer names hosts that have not answered. @up
+ * may be NULL: then done() is all. Returns NULL with EPROTO and
  * @e. The caller frees it, at the latest when @up is gone.
  */
 struct fanout_command *fanout_command_new(const struct fanout_command_host *host, struct link *up,

@@ -48,11 +48,15 @@ void fanout_settle(struct fanout *f)
 
 	if (--f->pending > 0)
 		return;
-	/* from the loop only, so that users may leave their children */
 	us = f->settled_ns > now ? (f->settled_ns - now) / 1000 : 0;
 	in = (struct timeval){.tv_sec = (time_t)(us / 1000000),
 			      .tv_usec = (suseconds_t)(us % 1000000)};
-	evtimer_add(f->end, &in);
+	/* from the loop only, so that users may leave their children; in turn, which timers of the
+	 * same moment are not */
+	if (us)
+		evtimer_add(f->end, &in);
+	else
+		event_active(f->end, EV_TIMEOUT, 1);
 }
 
 static void branch_settle(struct fanout_branch *b)
@@ -90,6 +94,8 @@ static void branch_down(struct child_user *user)
 {
 	struct fanout_branch *b = (struct fanout_branch *)user;
 
+	if (b->fanout->awaits)
+		return;
 	if (!b->settled)
 		branch_miss(b, MISSING_UNREACHABLE, child_complaint(user), BEHIND);
 	branch_settle(b);
@@ -149,7 +155,8 @@ int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *u
 	const char *peer = asked->peer[0] || !up ? asked->peer : link_peer(up)->name;
 	size_t bytes = asked->bytes;
 
-	*f = (struct fanout){.kind = kind, .up = up, .number = asked->number};
+	*f = (struct fanout){
+		.kind = kind, .up = up, .number = asked->number, .awaits = asked->awaits};
 	f->deadline_ms = asked->deadline_ms ? asked->deadline_ms : kind->deadline_ms;
 	if (f->deadline_ms > ASK_DEADLINE_MOST_MS)
 		f->deadline_ms = ASK_DEADLINE_MOST_MS;
@@ -198,12 +205,23 @@ void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *c
 	fanout_settle(f);
 }
 
+/* Nobody wants to know any more: it is not to wait for others. */
+static void branch_close(struct fanout_branch *b)
+{
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = b->user.scope;
+	if (!b->settled && b->fanout->awaits && child_link(&b->user))
+		link_send(child_link(&b->user), &WIRE_FRAME(CLOSE, close, &close), NULL);
+}
+
 void fanout_fini(struct fanout *f)
 {
 	event_free(f->end);
 	for (size_t i = 0; i < f->n_branches; i++) {
 		struct fanout_branch *b = &f->branches[i];
 
+		branch_close(b);
 		child_leave(&b->user);
 		for (size_t k = 0; k < b->seats.n; k++) {
 			if (b->seats.list[k].said)

@@ -55,6 +55,7 @@ struct fanout {
 	struct link *up;	/* where the answer goes; NULL: nowhere */
 	struct quota_held held; /* of the consumer that asks */
 	uint32_t number, deadline_ms;
+	bool awaits;
 	struct plan_place *place;
 	ProtobufCBinaryData signer; /* of the places' passes; borrowed */
 	struct fanout_branch *branches;
@@ -67,6 +68,7 @@ struct fanout {
 struct fanout_asked {
 	uint32_t number, deadline_ms; /* 0: the kind's; more than that of a wave is cut */
 	uint32_t settle_ms;	      /* it takes so long at least, but not beyond the deadline */
+	bool awaits;		      /* hosts that cannot be reached may come until then */
 	const Evspace__Place *place;  /* this host's */
 	const char *peer;	      /* the consumer; "": the peer of the link */
 	size_t bytes;		      /* kept of it besides the place */
@@ -81,7 +83,8 @@ int fanout_init(struct fanout *f, const struct fanout_kind *kind, struct link *u
  * answered on it are said to be missing for that reason. */
 bool fanout_hold(struct fanout_branch *b, size_t bytes);
 
-/** Ask all children. The kind's end() follows from the loop, never before this returns. */
+/** Ask all children. The kind's end() follows from the loop, never before this returns; of those
+ * that have all their answers at the same moment, in the order in which they got them. */
 void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *children);
 
 /** From the kind's here(): what it has begun is not done yet; and then: it is. */

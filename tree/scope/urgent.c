@@ -24,7 +24,7 @@ struct urgent {
 	bool tried;		   /* `least` is known */
 	struct urgency_lift lift;
 	int waited; /* descriptor, or -1 */
-	uint64_t looked_ns, waited_ns, unsaid_ns;
+	uint64_t looked_ns, waited_ns;
 };
 
 struct urgent *urgent_new(void)
@@ -93,7 +93,6 @@ static uint64_t urgent_look(struct urgent *u, uint64_t now)
 	u->looked_ns = now;
 	if (schedule_waited(u->waited, &u->waited_ns) < 0 || u->waited_ns < before)
 		return 0;
-	u->unsaid_ns += u->waited_ns - before;
 	return u->waited_ns - before;
 }
 
@@ -123,10 +122,15 @@ void urgent_ask(struct urgent *u, struct urgent_wish *wish, const struct urgent_
 	wish->until_ns = clock_mono_ns() + WISH_INTERVALS * wanted->every_ns + WISH_NS;
 	if (!u)
 		return;
+	/* how long it waited while nobody asked is no matter */
+	if (LIST_EMPTY(&u->wishes))
+		(void)urgent_look(u, clock_mono_ns());
 	if (!wish->open)
 		LIST_INSERT_HEAD(&u->wishes, wish, entry);
-	wish->open = true;
 	urgent_settle(u);
+	if (!wish->open)
+		wish->said_ns = u->waited_ns;
+	wish->open = true;
 }
 
 void urgent_leave(struct urgent *u, struct urgent_wish *wish)
@@ -139,12 +143,12 @@ void urgent_leave(struct urgent *u, struct urgent_wish *wish)
 		urgent_be(u, u->ceiling);
 }
 
-uint32_t urgent_waited_us(struct urgent *u)
+uint32_t urgent_waited_us(struct urgent *u, struct urgent_wish *wish)
 {
-	uint64_t us = u ? u->unsaid_ns / 1000 : 0;
+	uint64_t us = u && wish->open ? (u->waited_ns - wish->said_ns) / 1000 : 0;
 
 	if (us > 0)
-		u->unsaid_ns = 0;
+		wish->said_ns = u->waited_ns;
 	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 

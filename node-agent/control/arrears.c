@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Asks for hosts that were away, until they have taken up what the map says of elements. */
+#include "node-agent/control/arrears.h"
+
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "node-agent/control/audit.h"
+#include "node-agent/control/properties.h"
+#include "node-agent/control/remap-elements.h"
+#include "node-agent/control/session.h"
+#include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
+#include "tree/scope/ask.h"
+#include "tree/stage/stage.h"
+
+/* A command waits for them itself; this is how soon there is the next one. */
+#define AGAIN_S 5
+
+struct arrears {
+	struct session_host *host;
+	struct fanout_command_host carrier;
+	struct fanout_command *command; /* NULL: none is under way */
+	struct event *again;		/* pending while there is none, but hosts are in arrears */
+};
+
+static void arrears_later(struct arrears *a, int seconds)
+{
+	const struct timeval in = {seconds, 0};
+
+	if (a->host->active_map->n_behind)
+		evtimer_add(a->again, &in);
+}
+
+static void arrears_stop(struct arrears *a)
+{
+	evtimer_del(a->again);
+	fanout_command_free(a->command);
+	a->command = NULL;
+}
+
+bool arrears_are(const Evspace__Host *h)
+{
+	return h->why == MISSING_UNREACHABLE || h->why == MISSING_LATE;
+}
+
+static const char *node_of(const Evspace__Host *h)
+{
+	const char *node = strrchr(h->name, '/');
+
+	return node ? node + 1 : h->name;
+}
+
+/* Remember it, for an entry that is started anew, too. */
+static void arrears_keep(struct arrears *a, const char *const *nodes, size_t n,
+			 const struct pathmap_texts *since)
+{
+	struct active_map *c = a->host->active_map;
+	struct error e;
+
+	active_map_behind_set(c, nodes, n, since);
+	if (active_map_keep(c, &e) < 0)
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+}
+
+void arrears_add(struct arrears *a, Evspace__Host *const *hosts, size_t n)
+{
+	const struct active_map *c = a->host->active_map;
+	const char **nodes = memory_new(c->n_behind + n + 1, sizeof(*nodes));
+	size_t total = c->n_behind;
+
+	if (total)
+		memcpy(nodes, c->behind, total * sizeof(*nodes));
+	for (size_t i = 0; i < n; i++) {
+		if (arrears_are(hosts[i]))
+			nodes[total++] = node_of(hosts[i]);
+	}
+	if (total > c->n_behind)
+		arrears_keep(a, nodes, total, c->n_behind ? &c->since : &c->previous);
+	free(nodes);
+}
+
+/* ---- the command ---- */
+
+static void arrears_say(const struct arrears *a, const Evspace__Host *h)
+{
+	char what[128], outcome[128];
+
+	snprintf(what, sizeof(what), "tell %.60s of map generation %llu", node_of(h),
+		 (unsigned long long)a->host->active_map->generation);
+	snprintf(outcome, sizeof(outcome),
+		 "%u element%s with another lifetime, %u class%s switched", h->changed,
+		 plural(h->changed, "s"), h->switched, plural(h->switched, "es"));
+	audit_done("the entry", what, false, outcome);
+}
+
+static void arrears_done(void *arg, struct fanout_command *command)
+{
+	struct arrears *a = arg;
+	const char **nodes;
+	Evspace__Host **hosts;
+	size_t n, left = 0;
+
+	hosts = fanout_command_hosts(command, &n);
+	nodes = memory_new(n + 1, sizeof(*nodes));
+	for (size_t i = 0; i < n; i++) {
+		if (hosts[i]->why)
+			nodes[left++] = node_of(hosts[i]);
+		else
+			arrears_say(a, hosts[i]);
+	}
+	if (left < n)
+		arrears_keep(a, nodes, left, &a->host->active_map->since);
+	free(nodes);
+	free(hosts);
+	arrears_stop(a);
+	arrears_later(a, AGAIN_S);
+}
+
+/* Cut off what leads to none of them. */
+static bool way_keep(struct plan_place *p, const struct active_map *c)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_children; i++) {
+		if (way_keep(p->children[i], c))
+			p->children[kept++] = p->children[i];
+		else
+			plan_way_free(p->children[i]);
+	}
+	p->n_children = kept;
+	p->leaf = p->leaf && active_map_is_behind(c, p->node);
+	return p->leaf || kept > 0;
+}
+
+/* Tell those of @plan. Returns whether there are some. */
+static bool arrears_tell(struct arrears *a, const struct plan *plan,
+			 const Evspace__SwitchAsk *order)
+{
+	Evspace__SwitchAsk ask = *order;
+	struct error e;
+
+	if (!way_keep(plan->root, a->host->active_map))
+		return false;
+	ask.deadline_ms = ASK_DEADLINE_MOST_MS;
+	ask.awaits = true;
+	a->command = remap_elements_command(&a->carrier, a->host, &ask, plan->root, &e);
+	if (!a->command) {
+		fprintf(stderr, "evspace agent: %s\n", e.text);
+		arrears_later(a, AGAIN_S);
+	}
+	return true;
+}
+
+static void arrears_look(evutil_socket_t fd, short what, void *arg)
+{
+	struct arrears *a = arg;
+	struct active_map *c = a->host->active_map;
+	const struct plan_wish wish = {.view = "events"};
+	struct pathmap *since = c->n_behind ? texts_parse(&c->since, stage_check, NULL) : NULL;
+	Evspace__SwitchAsk *order = since ? properties_order(since, c->map) : NULL;
+	struct plan *plan = NULL;
+	struct error e;
+
+	(void)fd;
+	(void)what;
+	if (order && active_map_plan(c, NULL, &wish, NULL, &plan, &e) < 0)
+		arrears_later(a, AGAIN_S);
+	else if (!order || !arrears_tell(a, plan, order))
+		/* nothing is different for them, or they are not in the map any more */
+		arrears_keep(a, NULL, 0, NULL);
+	plan_free(plan);
+	if (order)
+		evspace__switch_ask__free_unpacked(order, NULL);
+	pathmap_free(since);
+}
+
+void arrears_renew(struct arrears *a)
+{
+	arrears_stop(a);
+	arrears_later(a, 0);
+}
+
+/* ---- life ---- */
+
+struct arrears *arrears_new(struct session_host *host)
+{
+	struct arrears *a = memory_new(1, sizeof(*a));
+
+	a->host = host;
+	a->carrier.done = arrears_done;
+	a->carrier.arg = a;
+	a->again = evtimer_new(host->base, arrears_look, a);
+	if (!a->again)
+		abort();
+	arrears_later(a, 1);
+	return a;
+}
+
+void arrears_free(struct arrears *a)
+{
+	if (!a)
+		return;
+	arrears_stop(a);
+	event_free(a->again);
+	free(a);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Arrears: hosts that were not there when a map was applied are told what it says of elements as
+ * soon as they are (docs/decisions/0063-who-comes-back-is-told.md). */
+#ifndef EVSPACE_ARREARS_H
+#define EVSPACE_ARREARS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tree/wire/wire.h"
+
+struct arrears;
+struct session_host;
+
+/** Those of the entry agent @host, which its active map remembers. Aborts when memory is out. */
+struct arrears *arrears_new(struct session_host *host);
+
+/** Agents that have received the command go on with it. NULL is fine. */
+void arrears_free(struct arrears *arrears);
+
+/** Has the host of this answer not been there? */
+bool arrears_are(const Evspace__Host *host);
+
+/** These @n have answered to what the active map says of elements, or have not and are in arrears
+ * from now on. */
+void arrears_add(struct arrears *arrears, Evspace__Host *const *hosts, size_t n);
+
+/** The active map is another one. */
+void arrears_renew(struct arrears *arrears);
+
+#endif
