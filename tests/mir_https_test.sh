@@ -184,6 +184,36 @@ odd_bytes_end_nothing() {
 	gets observe 200 '<snapshot>' '<snapshotreq/>' && kill -0 "$(bed_pid mir)"
 }
 
+# libxml2 compares each attribute with all others: that would take minutes, for whoever may ask nothing, too.
+attributes_are_few() {
+	local many
+
+	many=$(seq -f "a%.0f='1'" 65 | tr '\n' ' ')
+	/usr/bin/python3 -c "print('<snapshotreq ' + ' '.join('a%d=\"1\"' % i for i in range(99000)) + '/>')" >attributes
+	/usr/bin/python3 -c "print('<x ' + ' '.join('xmlns:a%d=\"u\"' % i for i in range(20000)) + '>' + '<a19999:x/>' * 49000 + '</x>')" >spaces
+	gets observe 200 'line 2, column 1, element snapshotreq: .*more than 64 attributes' $'\n'"<snapshotreq $many/>" &&
+		gets observe 200 'element snapshotreq: .*more than 64 attributes' @attributes && gets observe 200 'names of namespaces' @spaces &&
+		gets front 403 'is that of an agent' @attributes
+}
+
+# Whoever has asked for what takes minutes and has gone leaves nothing; meanwhile others have their turn.
+nobody_waits_for_who_has_gone() {
+	local i
+
+	cp "$(command -v evspace)" sources/large
+	echo "<sirreq>$(yes "<resource in='file://$tap_dir/sources/large'/>" | head -n 256)</sirreq>" >long
+	echo "<sirreq>$(yes "<resource in='file://$tap_dir/sources/large'/>" | head -n 257)</sirreq>" >longer
+	for i in 1 2 3 4 5 6; do
+		(mkdir "away$i" && cd "away$i" && post carol --data-binary @../long) &
+	done
+	works() { [ "$(pgrep -c -P "$(bed_pid mir)")" -ge 2 ]; }
+	idle() { ! pgrep -P "$(bed_pid mir)" >/dev/null; }
+	bed_until works && gets observe 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")" &&
+		gets observe 200 'more than 256 resources' @longer || return
+	pkill -f "^curl .*front:$port:.*/carol.pem"
+	bed_until idle && gets carol 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")"
+}
+
 # A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
 leases_run_by_time() {
 	local id port=$((port + 2))
@@ -297,6 +327,8 @@ tap_case "wrong certificates are refused" wrong_certificates_are_refused
 tap_case "wrong requests are answered, too large ones refused" wrong_requests_are_answered
 tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many_are_bounded
 tap_case "requests in pieces, several at once, half closed or damaged end nothing" odd_bytes_end_nothing
+tap_case "an element has few attributes" attributes_are_few
+tap_case "nobody waits for who has gone, or asks for much" nobody_waits_for_who_has_gone
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart
 tap_case "two change one probe at once" at_keeper two_change_one_probe
