@@ -210,7 +210,7 @@ nobody_waits_for_who_has_gone() {
 	idle() { ! pgrep -P "$(bed_pid mir)" >/dev/null; }
 	bed_until works && gets observe 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")" &&
 		gets observe 200 'more than 256 resources' @longer || return
-	pkill -f "^curl .*front:$port:.*/carol.pem"
+	pkill -f "^curl .*front:$port:"
 	bed_until idle && gets carol 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")"
 }
 
