@@ -341,6 +341,8 @@ one_shows() {
 	evspace events "${at[@]}" --select '/**/element:seen*' --backlog --count 3 --json >"$tap_dir/out" 2>"$tap_dir/said" &&
 		tap_printed "$tap_dir/out" -- '"name":"/B/b0/rank2/t0/element:seen.2"' '"name":"/A/a1/-/t0/element:seen",' &&
 		[ "$(grep -c '"type":"element"' "$tap_dir/out")" = 2 ] || { cat "$tap_dir/out" "$tap_dir/said"; return 1; }
+	tap_says 0 "2 tuples of programs' own elements are left out: CSV has no columns" evspace events "${at[@]}" --select '/**/element:seen*' \
+		--backlog --count 3 --csv
 }
 
 # The stream has begun when it has what is written.

@@ -12,14 +12,14 @@
 struct counted;
 struct evspace_options;
 
-/** What is looked at by @look, from the program's begin on. It is borrowed. @run is below the run
- * whose events are read, "" while that is not known. */
+/** What is looked at by @look, from the program's begin on. It is borrowed. */
 struct counted *counted_new(const struct evspace_options *look);
 
 /** NULL is fine. */
 void counted_free(struct counted *counted);
 
-/** From now on only what is counted from now on is told. */
+/** From now on only what is counted from now on is told. @run is the one whose events are read,
+ * here and below, "" while that is not known. */
 void counted_begin(struct counted *counted, const char *run);
 
 /** Ask for what is counted now. Where nobody tells, as in archives without counts, or not all hosts

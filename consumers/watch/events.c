@@ -44,6 +44,7 @@ struct events {
 	const struct events_format *format;
 	struct events_order order; /* of the wave, */
 	struct typed_order typed;  /* and of programs' own elements */
+	uint64_t left_out;	   /* of these, by CSV */
 };
 
 static const struct option_row events_rows[] = {
@@ -76,6 +77,7 @@ static bool events_write(struct events *v, size_t width)
 	events_order(&v->order, client);
 	evspace_rewind(client);
 	typed_order(&v->typed, client);
+	v->left_out += v->csv ? v->typed.n : 0;
 	while (i < v->order.n || k < v->typed.n) {
 		const struct evspace_event *ev = i < v->order.n ? &v->order.items[i].event : NULL;
 		const struct evspace_typed *typed =
@@ -180,6 +182,11 @@ static void summary(const struct events *v)
 	evspace_counts(v->follow.client, &n);
 	v->format->summary(&n, evspace_sampled(v->follow.client), stdout);
 	table_say_of(stderr, summary_write, v);
+	if (v->left_out)
+		table_say(stderr,
+			  "%llu tuples of programs' own elements are left out: CSV has no columns "
+			  "for them, --json has them",
+			  (unsigned long long)v->left_out);
 	for (size_t i = 0; n.owing && evspace_leaf(v->follow.client, i, &leaf); i++) {
 		if (leaf.owing)
 			fprintf(stderr,

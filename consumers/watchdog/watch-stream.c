@@ -32,7 +32,7 @@ static const char *const channels[] = {
 
 #define CALLS_OF_ALL 2u
 
-bool watch_needs_stream(const struct watch *w)
+static bool watch_needs_stream(const struct watch *w)
 {
 	return w->on[WATCH_DESYNC] || w->on[WATCH_LATE] || w->on[WATCH_SLOWER];
 }

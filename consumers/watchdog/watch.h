@@ -54,8 +54,7 @@ bool watch_ended(struct watch *watch, bool wait, int *code);
 /** End what was started beside the program. */
 void watch_stop(struct watch *watch);
 
-/** Does what is watched for need events, too? Then read them. (watch-stream.c) */
-bool watch_needs_stream(const struct watch *watch);
+/** If what is watched for needs events, too, read them. (watch-stream.c) */
 void watch_stream_open(struct watch *watch);
 void watch_stream_close(struct watch *watch);
 
