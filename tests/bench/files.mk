@@ -276,7 +276,7 @@ tests/fuzz/segment_fuzz: $(call fuzzed, tests/fuzz/segment_fuzz.c node-agent/sou
 		node-agent/segment/segment-function.c node-agent/segment/segment-map.c node-agent/segment/segment-told.c node-agent/source/row-tell.c \
 		node-agent/segment/segment-room.c node-agent/segment/segment-timed.c node-agent/segment/segment-trial.c \
 		node-agent/segment/segment.c node-agent/store/shelf.c node-agent/source/source.c \
-		node-agent/source/source-host.c node-agent/store/store-segment.c \
+		node-agent/source/source-host.c node-agent/store/store-segment.c node-agent/store/store-element.c \
 		node-agent/control/properties.c node-agent/control/trials.c \
 		node-agent/control/switch.c tree/scope/classes.c tree/link/rate-limit.c \
 		tree/wire/wire.pb-c.c $(data_sources) $(stage_sources) $(libpathmap_la_SOURCES))
