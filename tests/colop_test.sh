@@ -181,7 +181,7 @@ requests_are_found() {
 		flow $((rank + 1)) $rank MPI_Send MPI_Irecv && awk -v rank=$rank '
 			NR == FNR { if ($1 == rank && $2 ~ /Wait/) all += $3; next }
 			match($0, /"waited_ns":[0-9]*/) { said = said ? said : substr($0, RSTART + 12) + 0 }
-			END { exit !(said > 0.8 * all && said < 1.01 * all) }' "$tap_dir/truth" "$tap_dir/flow" ||
+			END { exit !(said > 0.5 * all && said < 1.01 * all) }' "$tap_dir/truth" "$tap_dir/flow" ||
 			{ cat "$tap_dir/truth" "$tap_dir/flow"; return 1; }
 	done
 }
