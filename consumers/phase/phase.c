@@ -2,6 +2,7 @@
 /* evspace phase: a parallel execution as a path through phase space. */
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -410,6 +411,8 @@ int phase_main(int argc, char **argv)
 	if (code >= 0)
 		return code;
 	code = EXIT_FINE;
+	/* a limit for files is said as a full disk is */
+	signal(SIGXFSZ, SIG_IGN);
 	live = phase_source_check(&p, &e);
 	if (live > 0 || (live == 0 && (p.watch || p.now) && p.n_from > 0)) {
 		code = phase_follow(&p, argv[0], live > 0, &e);
