@@ -10,6 +10,7 @@
 
 #include "consumers/mir/answer.h"
 #include "consumers/mir/fetch.h"
+#include "consumers/mir/probe-cell.h"
 #include "consumers/mir/probe-change.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/probe-values.h"

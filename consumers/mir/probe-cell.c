@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/mir/probe-define.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -85,6 +84,14 @@ bool probe_cell_ids(const struct probe_cell *c, const struct probe_chain *chain,
 }
 
 /* ---- chains of a request ---- */
+
+bool probe_uses(const struct probe *probe)
+{
+	for (size_t i = 0; i < probe->n_series; i++)
+		if (metric_is_used(probe->series[i].metric))
+			return true;
+	return false;
+}
 
 /* The chain of entity @i; false: what is nested in it is meant. Without entities there is one, of
  * those that execute. */

@@ -15,6 +15,9 @@ void probe_cells_run(struct probe *probe, struct probe_series *series, const cha
 /** Something has come. */
 void probe_is_fresh(struct probe *probe);
 
+/** Does it measure what the kernel says? */
+bool probe_uses(const struct probe *probe);
+
 /** An entity with all that it is nested in, from the largest on; NULL: not said. */
 struct probe_chain {
 	const char *id[MIR_LEVELS];

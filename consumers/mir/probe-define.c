@@ -115,14 +115,6 @@ bool probe_value_is_taken(const struct probe *probe)
 	return probe->active && taken;
 }
 
-bool probe_uses(const struct probe *probe)
-{
-	for (size_t i = 0; i < probe->n_series; i++)
-		if (metric_is_used(probe->series[i].metric))
-			return true;
-	return false;
-}
-
 bool probe_is_of_program(const struct probe *probe)
 {
 	for (unsigned i = 0; i < probe->n_regions; i++)

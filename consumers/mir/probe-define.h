@@ -19,9 +19,6 @@ bool probe_samples(const struct probe *probe, const struct metric *metric);
 bool probe_is_sampled(const struct probe *probe);
 bool probe_value_is_taken(const struct probe *probe);
 
-/** Does it measure what the kernel says? */
-bool probe_uses(const struct probe *probe);
-
 /** Are its regions some of evspace.h, or functions? */
 bool probe_is_of_program(const struct probe *probe);
 
