@@ -563,7 +563,10 @@ destinations_are_below_a_folder() {
 			"http://127.0.0.1/" "file://$tap_dir/outside" "file://$tap_dir/out/%2e%2e/a"
 	} >documents
 	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<errors>' answers)" -eq 7 ] && [ ! -e a ] && [ ! -e outside ] &&
-		mir 1 --run wind <documents && [ "$(grep -c 'deliver DIR' answers)" -eq 7 ]
+		mir 1 --run wind <documents && [ "$(grep -c 'deliver DIR' answers)" -eq 7 ] || return
+	# no lines of their own in the log
+	printf "$document" "unix:$tap_dir/out/a&#10;audit" "file://$tap_dir/out/a&#x9b;b" "element:a&#x7f;" >documents
+	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c 'has control characters' answers)" -eq 3 ]
 }
 
 wrong_probes_are_refused() {

@@ -16,6 +16,7 @@
 
 #include "node-agent/pastset/evspace-element.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/utf8.h"
 #include "tree/link/address.h"
 
 /* When to try one again that takes nothing. */
@@ -331,11 +332,29 @@ static bool destination_find(struct destination *d, const struct mir_place *plac
 	return file_find(d, place, r);
 }
 
+/* It is told in lines of the log. */
+static bool has_controls(const char *uri)
+{
+	size_t n;
+
+	for (const char *at = uri; *at; at += n) {
+		n = utf8_length(at, strlen(at));
+		if (n == 0 || utf8_is_control(at, n))
+			return true;
+	}
+	return false;
+}
+
 struct destination *destination_join(struct destinations *all, const char *uri,
 				     const struct mir_place *place, struct mir_request *request)
 {
 	struct destination *d;
 
+	if (has_controls(uri)) {
+		request_complain(request, place,
+				 "the destination has control characters; leave them out");
+		return NULL;
+	}
 	LIST_FOREACH (d, &all->list, link)
 		if (strcmp(d->uri, uri) == 0)
 			break;
