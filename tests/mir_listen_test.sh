@@ -90,6 +90,21 @@ assert count() == before, "it is off as before"
 '
 }
 
+# One takes half of the probes there may be, not all; and what others take is no more than they leave.
+each_has_its_share() {
+	tools '
+a, b = tool(), tool()
+define = "<instrreq><metric name=\"CALLS\"/></instrreq>"
+def take(t, n):
+    t.say(define * n)
+    return [t.hear().tag for i in range(n)]
+assert take(a, 502) == ["probe"] * 500 + ["errors"] * 2
+assert b.ask(define).tag == "probe"
+e = a.ask(define)
+assert "501 probes, and 500 of them are yours" in e[0].text, e[0].text
+'
+}
+
 # Its probe is not there any more, and a new tool has its own.
 probes_end_with_their_tool() {
 	tools '
@@ -242,6 +257,7 @@ bed_start mir evspace mir --listen "unix:$socket" --run wind
 bed_until ready || exit 99
 tap_case "each tool has probes of its own, and may look at those of others" each_has_its_own
 tap_case "refused control requests have changed nothing" refused_ones_change_nothing
+tap_case "no tool takes the probes of all" each_has_its_share
 tap_case "probes end with their tool" probes_end_with_their_tool
 tap_case "documents come in pieces, and are answered when a tool sends no more" documents_come_in_pieces
 tap_case "values come by themselves" values_come_by_themselves

@@ -289,14 +289,27 @@ static void destination_settle(struct probes *probes, struct probe *p, struct mi
 			destination_join(&probes->destinations, m->destination, &m->place, request);
 }
 
+static unsigned probes_of(const struct probes *probes, const struct probe_owner *owner)
+{
+	const struct probe *p;
+	unsigned n = 0;
+
+	TAILQ_FOREACH (p, &probes->list, link)
+		n += p->owner == owner;
+	return n;
+}
+
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 			struct mir_request *request)
 {
+	unsigned mine = probes_of(probes, owner);
 	struct probe *p;
 
-	if (probes->n >= PROBES_MAX) {
+	if (mine >= PROBES_MAX - probes->n) {
 		request_complain(request, &request->place,
-				 "there are %u probes already; remove some", PROBES_MAX);
+				 "there are %u probes, and %u of them are yours: no tool has more "
+				 "than what it leaves for others; remove some",
+				 probes->n, mine);
 		return NULL;
 	}
 	p = memory_new(1, sizeof(*p));

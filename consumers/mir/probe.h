@@ -17,7 +17,8 @@
 #include "consumers/mir/usages.h"
 #include "pathmap/base/hash.h"
 
-/** Most probes at once; what no id reaches; and how long to wait for what has not come. */
+/** Most probes at once, of which no owner has more than it leaves for others; what no id reaches;
+ * and how long to wait for what has not come. */
 #define PROBES_MAX	  1000u
 #define PROBES_NAMED_MAX  4000000000u
 #define PROBE_PATIENCE_NS UINT64_C(5000000000)
