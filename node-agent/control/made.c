@@ -137,12 +137,19 @@ int made_keep(const struct store *store, const char *node, const char *text, boo
 {
 	const struct store_element *m;
 	struct made_line *lines;
+	uint64_t room = 0;
 	size_t n;
 	int rc = 0;
 
 	if (strlen(text) > MADE_TEXT_MAX)
 		return errorf(e, "the elements of the map are too many");
 	lines = lines_read(text, node, &n);
+	for (size_t i = 0; i < n; i++)
+		room += made_room(lines[i].fields.bytes, lines[i].capacity);
+	if (room > MADE_ROOM_MAX) {
+		free(lines);
+		return errorf(e, "the elements of the map are too large");
+	}
 	for (size_t i = 0; i < n; i++)
 		rc = element_make(store, &lines[i], e) < 0 ? -1 : rc;
 	TAILQ_FOREACH (m, &store->elements, link) {

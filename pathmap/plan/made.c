@@ -40,10 +40,18 @@ void made_check(const struct pathmap *map, const struct mapfile *source,
 {
 	const struct application *application = &map->application;
 	char *text = made_text(map);
+	uint64_t room = 0;
 
 	for (size_t i = 0; i < application->n_made; i++) {
 		const struct made_element *m = &application->made[i];
 
+		room += made_room(m->bytes, m->capacity);
+		if (room > MADE_ROOM_MAX)
+			complain(diagnostics, source, m->offset,
+				 "the elements to make, up to `%s`, take %llu MiB, and %llu is the "
+				 "most; write a smaller `capacity`, or have the program make it",
+				 m->name, (unsigned long long)room >> 20,
+				 (unsigned long long)MADE_ROOM_MAX >> 20);
 		for (size_t k = 0; k < m->n_nodes; k++)
 			if (cluster_map_node(&map->clusters, m->nodes[k]) == NULL)
 				complain(diagnostics, source, m->offset,
