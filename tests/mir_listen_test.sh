@@ -102,6 +102,19 @@ assert take(a, 502) == ["probe"] * 500 + ["errors"] * 2
 assert b.ask(define).tag == "probe"
 e = a.ask(define)
 assert "501 probes, and 500 of them are yours" in e[0].text, e[0].text
+# nor are they of any size: a file of probes has all of all tools
+def processes(n, text="/a/b/rank%d"):
+    return "".join("<process id=\"" + text % i + "\"/>" for i in range(n))
+def large(more): return b.ask("<instrreq><metric name=\"CALLS\"/>%s</instrreq>" % more)
+assert "twice" in large(processes(3) + processes(1))[0].text
+assert "more than 1024" in large(processes(1025))[0].text
+assert "more than 4096 bytes" in large("<measuring destination=\"file:///%s\"/>" % ("d" * 5000))[0].text
+assert "more aggregates" in large("<measuring>%s</measuring>" % ("<aggregate function=\"SUM\"/>" * 6))[0].text
+n = processes(4, "/a/b/rank%d" + "x" * 140000)
+ids = [e.get("id") for e in [large(n) for i in range(5)] if e.tag == "probe"]
+assert len(ids) == 3 and "more than 2 MiB" in large(n)[0].text, ids
+assert "more than 2 MiB" in b.ask("<ctrlreq action=\"VALUE\"><probe id=\"%s\"/>%s</ctrlreq>" % (ids[0], n))[0].text
+assert b.value(ids[0], "REMOVE").tag == "measurement" and large(n).tag == "probe"
 '
 }
 

@@ -28,7 +28,7 @@ void probe_change_free(struct probe *p)
 		return;
 	p->change = NULL;
 	if (c->defined)
-		request_free(c->defined);
+		definition_free(p->owner, c->defined);
 	destination_leave(c->destination);
 	probe_series_free(c->series, c->n_series);
 	free(c);
@@ -72,6 +72,7 @@ void probe_change_plan(struct probes *probes, struct probe *p, struct mir_reques
 	if (!c->anew && request->n_entities == 0)
 		return;
 	c->defined = definition_of(before, request);
+	definition_add(p->owner, c->defined);
 	probe_define(p, c->defined);
 	probe_check(p, request);
 	probe_define(p, before);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "consumers/mir/probe-archive.h"
+#include "consumers/mir/request-write.h"
 #include "consumers/mir/units.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
@@ -46,6 +47,18 @@ void measuring_settle(struct mir_measuring *to, const struct mir_measuring *from
 		to->functions[i] = from->functions[i];
 	to->n_functions = from->n_functions;
 	to->aggregates = true;
+}
+
+void definition_add(struct probe_owner *owner, struct mir_request *defined)
+{
+	defined->bytes = request_bytes(defined);
+	owner->bytes += defined->bytes;
+}
+
+void definition_free(struct probe_owner *owner, struct mir_request *defined)
+{
+	owner->bytes -= defined->bytes;
+	request_free(defined);
 }
 
 void request_settle(struct mir_request *to, const struct mir_request *from)
@@ -338,6 +351,10 @@ void probe_check(struct probe *probe, struct mir_request *request)
 	regions_check(probe, request);
 	metrics_check(probe, request);
 	entities_check(probe, request);
+	if (probe->owner->bytes > PROBES_BYTES)
+		request_complain(request, &d->place,
+				 "your probes are more than %zu MiB of documents; remove some",
+				 PROBES_BYTES >> 20);
 	if (d->events && d->n_metrics > 0)
 		request_complain(request, &d->place,
 				 "events and metrics are no one probe; say them in two requests");

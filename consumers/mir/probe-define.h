@@ -38,4 +38,8 @@ void measuring_fini(struct mir_measuring *measuring);
 /** Replace what @to says of metrics and entities by what @from does, if it says something. */
 void request_settle(struct mir_request *to, const struct mir_request *from);
 
+/** The owner has one more of what a probe is, or was, or is to be; or one less, which is freed. */
+void definition_add(struct probe_owner *owner, struct mir_request *defined);
+void definition_free(struct probe_owner *owner, struct mir_request *defined);
+
 #endif

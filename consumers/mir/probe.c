@@ -323,6 +323,7 @@ struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 	measuring_settle(&p->defined->measuring, &owner->defaults);
 	measuring_settle(&p->defined->measuring, &request->measuring);
 	request_settle(p->defined, request);
+	definition_add(owner, p->defined);
 	probe_check(p, request);
 	destination_settle(probes, p, request);
 	p->wanted = request->activated;
@@ -354,7 +355,7 @@ void probe_free(struct probes *probes, struct probe *probe)
 	probe_reset(probe, NULL);
 	free(probe->series);
 	free(probe->why);
-	request_free(probe->defined);
+	definition_free(probe->owner, probe->defined);
 	destination_leave(probe->destination);
 	TAILQ_REMOVE(&probes->list, probe, link);
 	probes->n--;

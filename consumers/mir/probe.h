@@ -23,6 +23,10 @@
 #define PROBES_NAMED_MAX  4000000000u
 #define PROBE_PATIENCE_NS UINT64_C(5000000000)
 
+/** Most bytes that all of an owner are defined by: of 64 owners, half of what a file of probes may
+ * have. */
+#define PROBES_BYTES ((size_t)2 << 20)
+
 /** What is known of one thread, or process, on one communicator (0: on none). */
 struct probe_cell {
 	UT_hash_handle hh;
@@ -46,6 +50,7 @@ struct probe_owner {
 	/** Gets values that have no destination: a document. NULL: there is no way to it. */
 	void (*deliver)(struct probe_owner *owner, const char *text, size_t n);
 	unsigned errands; /* that are under way */
+	size_t bytes;	  /* of documents that say what its probes are */
 	char *name;	  /* by which it is known over several connections; NULL: it is one */
 	LIST_HEAD(, writeback) writebacks; /* writeback.h */
 	LIST_HEAD(, sir_unit) units;	   /* units.h */

@@ -10,6 +10,9 @@
 /* Longest time in ms, and most frames of a stack: what does not fit has no meaning. */
 #define NUMBER_MAX 4000000000u
 
+/* Longest destination. */
+#define DESTINATION_MAX 4096u
+
 struct mir_taking {
 	struct mir_request *request;
 	const struct mir_places *places;
@@ -91,10 +94,20 @@ static void measuring_take(struct mir_taking *t, xmlNodePtr node)
 	m->interval = (uint64_t)interval;
 	m->duration = (uint64_t)duration;
 	m->destination = text_of(node, "destination");
+	if (m->destination && strlen(m->destination) > DESTINATION_MAX)
+		request_complain(t->request, &m->place,
+				 "the destination has more than %u bytes; write a shorter one",
+				 DESTINATION_MAX);
 	for (xmlNodePtr a = xmlFirstElementChild(node); a; a = xmlNextElementSibling(a)) {
 		size_t i = word_of(a, "function", request_functions, MIR_FUNCTIONS);
 
 		m->aggregates = true;
+		if (m->n_functions == MIR_FUNCTIONS) {
+			request_complain(t->request, &m->place,
+					 "it has more aggregates than there are functions; say "
+					 "each once");
+			break;
+		}
 		if (i == MIR_FUNCTIONS)
 			continue;
 		m->functions = memory_room(m->functions, m->n_functions, sizeof(*m->functions));
@@ -112,6 +125,15 @@ static void entity_take(struct mir_taking *t, xmlNodePtr node, size_t level)
 	struct mir_request *r = t->request;
 	size_t above = t->entities[(uintptr_t)node->parent->_private];
 
+	if (r->n_entities == REQUEST_ENTITIES) {
+		struct mir_place place = places_of(t->places, node);
+
+		request_complain(r, &place,
+				 "it has more than %u sites, nodes, communicators, processes and "
+				 "threads; write * or ?",
+				 REQUEST_ENTITIES);
+		return;
+	}
 	r->entities = memory_room(r->entities, r->n_entities, sizeof(*r->entities));
 	r->entities[r->n_entities++] =
 		(struct mir_entity){.level = (enum mir_level)level,
@@ -159,6 +181,30 @@ static void element_take(struct mir_taking *t, xmlNodePtr node)
 	}
 }
 
+static bool is_same(const struct mir_request *r, size_t i, size_t k)
+{
+	const struct mir_entity *a = &r->entities[i], *b = &r->entities[k];
+
+	return a->level == b->level && strcmp(a->id.text, b->id.text) == 0 &&
+	       (a->within == b->within ||
+		(a->within > 0 && b->within > 0 && is_same(r, a->within - 1, b->within - 1)));
+}
+
+/* Is one meant twice? What others are nested in is none that is meant. */
+static void repeated_check(struct mir_request *r)
+{
+	for (size_t i = 0; i < r->n_entities; i++) {
+		size_t k = 0;
+
+		while (k < i && (r->entities[i].nests || !is_same(r, i, k)))
+			k++;
+		if (k < i)
+			request_complain(r, &r->entities[i].id.place,
+					 "\"%.80s\" is there twice; leave one out",
+					 r->entities[i].id.text);
+	}
+}
+
 void request_take(struct mir_request *request, const struct mir_places *places, xmlDocPtr document)
 {
 	struct mir_taking t = {request, places, memory_new(places->n + 1, sizeof(size_t))};
@@ -174,5 +220,6 @@ void request_take(struct mir_request *request, const struct mir_places *places, 
 		request->stack = (uint64_t)stack;
 	for (xmlNodePtr node = places_next(root); node; node = places_next(node))
 		element_take(&t, node);
+	repeated_check(request);
 	free(t.entities);
 }

@@ -3,6 +3,7 @@
 #include "consumers/mir/request-write.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "consumers/mir/answer.h"
 
@@ -72,4 +73,19 @@ void request_write(FILE *out, const struct mir_request *r)
 	measuring_write(out, &r->measuring);
 	entities_write(out, r);
 	fputs("</instrreq>", out);
+}
+
+size_t request_bytes(const struct mir_request *r)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *out = open_memstream(&text, &n);
+
+	if (!out)
+		abort();
+	request_write(out, r);
+	if (fclose(out) != 0)
+		abort();
+	free(text);
+	return n;
 }

@@ -11,4 +11,7 @@
  * again, it says the same. */
 void request_write(FILE *out, const struct mir_request *request);
 
+/** How many bytes that are. */
+size_t request_bytes(const struct mir_request *request);
+
 #endif

@@ -12,12 +12,13 @@
 #define REQUEST_SYMBOL "mir_request_read"
 
 /** Most faults of a document that are told; most elements and attributes that it has, attributes of
- * one element, names of namespaces, and sources. */
+ * one element, names of namespaces, sources, and entities. */
 #define REQUEST_FAULTS	   16
 #define REQUEST_ELEMENTS   100000u
 #define REQUEST_ATTRIBUTES 64u
 #define REQUEST_SPACES	   16u
 #define REQUEST_RESOURCES  256u
+#define REQUEST_ENTITIES   1024u
 
 enum mir_kind { MIR_SIRREQ, MIR_SNAPSHOTREQ, MIR_INSTRREQ, MIR_CTRLREQ };
 
@@ -88,6 +89,7 @@ struct mir_request {
 	struct mir_measuring measuring;
 	struct mir_entity *entities;
 	size_t n_entities;
+	size_t bytes; /* of the document that says it, if it defines a probe */
 	/* what is wrong; all else counts only if nothing is */
 	struct mir_fault faults[REQUEST_FAULTS];
 	size_t n_faults;
