@@ -518,6 +518,14 @@ assert e.tag == 'errors' and 'elements take values' in e[0].text
 ctrl('REMOVE', p, q)
 e = define('<metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"element:bcasts\"/>')
 assert e.tag == 'probe', ET.tostring(e)
+ctrl('REMOVE', e.get('id'))
+def makes(name):
+    e = define('<metric name=\"CALLS\"/><measuring delivery=\"100\" destination=\"element:%s\"/>' % name, 'false')
+    if e.tag == 'probe': ctrl('REMOVE', e.get('id'))
+    return e.tag == 'probe' or e[0].text
+made = [makes('made%d' % i) for i in range(63)]
+assert made[:62] == [True] * 62 and '64 elements were made already, which stay' in made[62], made
+assert makes('made7') is True
 " && echo '<instrreq><metric name="CALLS"/><measuring delivery="1" destination="element:x"/></instrreq>' | evspace mir - | grep -q 'says --run NAME'
 }
 

@@ -7,10 +7,11 @@
 
 #include "consumers/mir/measurement.h"
 #include "node-agent/pastset/evspace-element.h"
+#include "pathmap/base/memory.h"
 
 #define PREFIX "element:"
 
-/* Most of them, and what each holds. */
+/* Most of them at once, and what each holds. */
 #define ELEMENTS_MOST 16u
 #define CAPACITY      1000u
 
@@ -39,6 +40,14 @@ static unsigned elements(const struct destinations *all)
 	return n;
 }
 
+static bool was_made(const struct destinations *all, const char *uri)
+{
+	for (unsigned i = 0; i < all->n_elements; i++)
+		if (strcmp(all->elements[i], uri) == 0)
+			return true;
+	return false;
+}
+
 bool destination_element_find(struct destination *d, const struct mir_place *place,
 			      struct mir_request *r)
 {
@@ -47,6 +56,8 @@ bool destination_element_find(struct destination *d, const struct mir_place *pla
 						  .fields = FIELDS,
 						  .bytes = sizeof(struct destination_value),
 						  .capacity = CAPACITY};
+	struct destinations *all = d->all;
+	bool known = was_made(all, d->uri);
 	char why[256];
 
 	if (!d->all->run)
@@ -56,8 +67,14 @@ bool destination_element_find(struct destination *d, const struct mir_place *pla
 	else if (elements(d->all) >= ELEMENTS_MOST)
 		request_complain(r, place, "there are %u elements already; take one of these",
 				 ELEMENTS_MOST);
+	else if (!known && all->n_elements == DESTINATION_ELEMENTS)
+		request_complain(r, place,
+				 "%u elements were made already, which stay; take one of these",
+				 DESTINATION_ELEMENTS);
 	else if (!(d->element = evspace_element_make(&plan, why, sizeof(why))))
 		request_complain(r, place, "%.200s: %.200s", d->uri, why);
+	if (d->element && !known)
+		all->elements[all->n_elements++] = memory_copy(d->uri);
 	return d->element != NULL;
 }
 

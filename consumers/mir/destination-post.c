@@ -57,6 +57,8 @@ void destinations_fini(struct destinations *all)
 	free(all->host);
 	free(all->name);
 	free(all->number);
+	for (unsigned i = 0; i < all->n_elements; i++)
+		free(all->elements[i]);
 	tls_free(all->tls);
 }
 

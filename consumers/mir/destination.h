@@ -16,6 +16,9 @@
 /** Most bytes that wait for one; a single document may be larger. */
 #define DESTINATION_WAITING ((size_t)1 << 20)
 
+/** Most elements of the run that are made, which stay when no probe has them any more. */
+#define DESTINATION_ELEMENTS 64u
+
 struct event_base;
 struct mir_tuple;
 
@@ -26,7 +29,9 @@ struct destination;
 struct destinations {
 	LIST_HEAD(, destination) list;
 	struct event_base *base;
-	const char *run;    /* that elements are made in; NULL: none */
+	const char *run;		      /* that elements are made in; NULL: none */
+	char *elements[DESTINATION_ELEMENTS]; /* that were, by their URIs */
+	unsigned n_elements;
 	const char *folder; /* that files and sockets are below; NULL: none */
 	/* a host that documents are posted to: */
 	char *host;	     /* as destinations name it, "HOST:PORT"; NULL: none */
