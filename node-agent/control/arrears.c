@@ -41,11 +41,6 @@ static void arrears_stop(struct arrears *a)
 	a->command = NULL;
 }
 
-bool arrears_are(const Evspace__Host *h)
-{
-	return h->why == MISSING_UNREACHABLE || h->why == MISSING_LATE;
-}
-
 static const char *node_of(const Evspace__Host *h)
 {
 	const char *node = strrchr(h->name, '/');
@@ -74,7 +69,7 @@ void arrears_add(struct arrears *a, Evspace__Host *const *hosts, size_t n)
 	if (total)
 		memcpy(nodes, c->behind, total * sizeof(*nodes));
 	for (size_t i = 0; i < n; i++) {
-		if (arrears_are(hosts[i]))
+		if (remap_elements_away(hosts[i]))
 			nodes[total++] = node_of(hosts[i]);
 	}
 	if (total > c->n_behind)

@@ -4,7 +4,6 @@
 #ifndef EVSPACE_ARREARS_H
 #define EVSPACE_ARREARS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "tree/wire/wire.h"
@@ -17,9 +16,6 @@ struct arrears *arrears_new(struct session_host *host);
 
 /** Agents that have received the command go on with it. NULL is fine. */
 void arrears_free(struct arrears *arrears);
-
-/** Has the host of this answer not been there? */
-bool arrears_are(const Evspace__Host *host);
 
 /** These @n have answered to what the active map says of elements, or have not and are in arrears
  * from now on. */

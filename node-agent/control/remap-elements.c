@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "node-agent/control/arrears.h"
 #include "node-agent/control/made.h"
 #include "node-agent/control/properties.h"
 #include "node-agent/control/session.h"
@@ -30,6 +29,11 @@ static void unchanged_add(struct remap_elements *x, const char *node, const char
 	u->text = memory_copy(text);
 	x->unchanged = memory_room(x->unchanged, x->n_unchanged, sizeof(*x->unchanged));
 	x->unchanged[x->n_unchanged++] = u;
+}
+
+bool remap_elements_away(const Evspace__Host *h)
+{
+	return h->why == MISSING_UNREACHABLE || h->why == MISSING_LATE;
 }
 
 static void behind_add(struct remap_elements *x, const char *name, const char *why)
@@ -67,12 +71,12 @@ static void elements_done(void *arg, struct fanout_command *command)
 		x->classes += h->switched;
 		if (h->text[0])
 			unchanged_add(x, h->name, h->text);
-		else if (arrears_are(h))
+		else if (remap_elements_away(h))
 			behind_add(x, h->name, wire_missing(h->why));
 		else if (h->why)
 			unchanged_add(x, h->name, wire_missing(h->why));
 	}
-	arrears_add(x->arrears, hosts, n);
+	x->answered(x->arg, hosts, n);
 	free(hosts);
 	fanout_command_free(command);
 	x->command = NULL;

@@ -8,13 +8,12 @@
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire.h"
 
-struct arrears;
 struct session_host;
 
 /** Plain data; zero at first. */
 struct remap_elements {
 	struct session_host *host;
-	struct arrears *arrears; /* who has not answered */
+	void (*answered)(void *arg, Evspace__Host *const *hosts, size_t n);
 	void (*done)(void *arg); /* all hosts have answered, or are late */
 	void *arg;
 	struct fanout_command_host carrier;
@@ -36,6 +35,9 @@ void remap_elements_begin(struct remap_elements *x, const struct plan *plan, con
 
 /** Note the hosts whose elements are not yet as the map in effect says. */
 void remap_elements_behind(struct remap_elements *x);
+
+/** Has the host of this answer not been there? */
+bool remap_elements_away(const Evspace__Host *host);
 
 /** Send @order to all leaves from @root down, which are this host and those below. Of @carrier
  * carry(), done() and arg are set. NULL with @e. */

@@ -420,6 +420,13 @@ void remap_forget(struct remap *r, const struct link *link)
 		remap_fail(r, ECANCELED, "who asked for it has left");
 }
 
+static void elements_answered(void *arg, Evspace__Host *const *hosts, size_t n)
+{
+	const struct remap *r = arg;
+
+	arrears_add(r->arrears, hosts, n);
+}
+
 struct remap *remap_new(struct session_host *host)
 {
 	struct remap *r = memory_new(1, sizeof(*r));
@@ -428,7 +435,7 @@ struct remap *remap_new(struct session_host *host)
 	r->before = r->after = (struct remap_probe){.host = host, .done = look_soon, .arg = r};
 	r->arrears = arrears_new(host);
 	r->elements = (struct remap_elements){
-		.host = host, .arrears = r->arrears, .done = look_soon, .arg = r};
+		.host = host, .answered = elements_answered, .done = look_soon, .arg = r};
 	r->look = evtimer_new(host->base, remap_look, r);
 	if (!r->look)
 		abort();
