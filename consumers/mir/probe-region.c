@@ -23,7 +23,9 @@ bool probe_region_read(struct probe_region *region, const char *name)
 	region->label = region->function ? region->function : behind(name, REGION_USER);
 	if (region->site)
 		return strchr(region->site, ':') != NULL;
-	region->op = op_find(region->label ? "evspace_region" : name);
+	region->op = op_find(region->function ? "evspace_function"
+			     : region->label  ? "evspace_region"
+					      : name);
 	if (region->op)
 		return true;
 	region->channel = channel_find(name);
@@ -38,6 +40,21 @@ static bool is_of_op(const struct probe_region *region, uint16_t op)
 	if (region->op)
 		return op == region->op;
 	return region->channel >= 0 ? channel == region->channel : channel != CHANNEL_USER;
+}
+
+/* Names that begin with `_` are of no pattern. */
+static bool is_named(const char *list, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (name[0] != '_')
+		return wildcard_list_match(list, name);
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, name, n) == 0 && (!at[n] || at[n] == ','))
+			return true;
+	}
+	return false;
 }
 
 const char *probe_region_site(const char *element)
@@ -62,7 +79,7 @@ bool probe_region_has(const struct probe_region *region, const struct probe_call
 	else
 		return true;
 	if (region->function)
-		return said && wildcard_list_match(region->function, said);
+		return said && is_named(region->function, said);
 	if (!region->site)
 		return said && strcmp(said, region->label) == 0;
 	/* several calls in a line have their addresses behind it, but for the first one */

@@ -22,7 +22,7 @@
 struct probe_region {
 	uint16_t op;	      /* an operation; 0: none */
 	int channel;	      /* or a group of them; -1: none */
-	const char *label;    /* or the region of evspace.h with this name, as functions are, too */
+	const char *label;    /* or the region of evspace.h, or function, with this name */
 	const char *function; /* then this is the same, a list of names, which may have wildcards;
 			       * else NULL */
 	const char *site;     /* or a call site, "solver.c:212" */

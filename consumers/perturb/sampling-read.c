@@ -116,8 +116,7 @@ static void sample_take(struct effect_reading *r, const struct evspace_client *c
 static bool is_seen(const struct evspace_event *ev)
 {
 	return !(ev->flags & (EVSPACE_RUNNING | EVSPACE_COMPLETION)) &&
-	       (op_channel(ev->op_number) != CHANNEL_USER || ev->op_number == OP_EVSPACE_REGION ||
-		ev->op_number == OP_EVSPACE_PHASE);
+	       (op_channel(ev->op_number) != CHANNEL_USER || op_is_labelled(ev->op_number));
 }
 
 /* It is the element's last tuple from now on. */

@@ -98,7 +98,7 @@ static void score(struct watch *w, const struct evspace_event *ev, const struct 
 	if (ev->end_ns > w->newest_ns)
 		w->newest_ns = ev->end_ns;
 	if (op_channel(ev->op_number) == CHANNEL_USER) {
-		if (ev->op_number == OP_EVSPACE_REGION)
+		if (ev->op_number == OP_EVSPACE_REGION || ev->op_number == OP_EVSPACE_FUNCTION)
 			scores_add(w->scores, call.process,
 				   (struct score_region){.what = ev->seq_or_tag},
 				   (double)(ev->end_ns - ev->start_ns), ev->end_ns);

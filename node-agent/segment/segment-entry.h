@@ -43,7 +43,7 @@ struct segment_user {
 	_Atomic uint64_t phase_since;
 	uint64_t spare[3];
 	struct {
-		_Atomic uint64_t label, since;
+		_Atomic uint64_t label, since; /* with SEGMENT_REGION_FUNCTION, if it is one */
 	} regions[SEGMENT_REGIONS];
 };
 

@@ -14,6 +14,9 @@
 #define SEGMENT_FUNCTIONS     48u
 #define SEGMENT_FUNCTION_NAME 56u
 
+/** In the label of a region that is open: it is a function. */
+#define SEGMENT_REGION_FUNCTION (UINT64_C(1) << 32)
+
 /** Bits of the mask, one for the addresses of some functions. */
 #define SEGMENT_FUNCTION_BITS 4096u
 

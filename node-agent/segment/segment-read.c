@@ -14,6 +14,7 @@
 
 #include "node-agent/segment/segment.h"
 #include "node-agent/segment/segment-file.h"
+#include "node-agent/segment/segment-function.h"
 #include "node-agent/segment/segment-table.h"
 #include "node-agent/segment/segment-mark.h"
 #include "tree/data/process.h"
@@ -475,7 +476,9 @@ int segment_region(const struct segment_thread *thread, struct tuple *out)
 		.start = since,
 		.peer = TUPLE_NO_PEER,
 		.seq_or_tag = (uint32_t)label,
-		.op = in_region ? OP_EVSPACE_REGION : OP_EVSPACE_PHASE,
+		.op = !in_region			? OP_EVSPACE_PHASE
+		      : label & SEGMENT_REGION_FUNCTION ? OP_EVSPACE_FUNCTION
+							: OP_EVSPACE_REGION,
 		.flags = TUPLE_RUNNING | TUPLE_REGION,
 	};
 	return 1;

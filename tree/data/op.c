@@ -128,7 +128,7 @@ int op_is_numbered(uint16_t op)
 
 int op_is_labelled(uint16_t op)
 {
-	return op == OP_EVSPACE_REGION || op == OP_EVSPACE_PHASE;
+	return op == OP_EVSPACE_REGION || op == OP_EVSPACE_PHASE || op == OP_EVSPACE_FUNCTION;
 }
 
 enum op_alike op_alike(uint16_t op)

@@ -79,8 +79,8 @@ enum op_alike {
 
 enum op_alike op_alike(uint16_t op);
 
-/** Is it a region or phase of the program, whose tuples have the number of its name (seq_or_tag),
- * and no communicator? */
+/** Is it a region, phase or function of the program, whose tuples have the number of its name
+ * (seq_or_tag), and no communicator? */
 int op_is_labelled(uint16_t op);
 
 /** How many operations there are of the library of @op: MPI, PVM, a program's own, or EventSpace;

@@ -79,18 +79,20 @@ static struct segment_user *region_enter(struct collect_caller caller, const cha
 }
 
 /* The region at this depth ends, and those in it; 0: none does. */
-static void region_end(struct collect_caller caller, struct segment_user *user, uint64_t depth,
-		       uint32_t label)
+static void region_end(struct collect_caller caller, struct segment_user *user, uint64_t depth)
 {
-	uint64_t since;
+	uint64_t label, since;
 
 	if (depth == 0) {
 		collect_leave(caller);
 		return;
 	}
+	label = words_load(&user->regions[depth - 1].label);
 	since = words_load(&user->regions[depth - 1].since);
 	words_store(&user->depth, depth - 1);
-	user_leave(caller, OP_EVSPACE_REGION, label, since, user_now());
+	user_leave(caller,
+		   label & SEGMENT_REGION_FUNCTION ? OP_EVSPACE_FUNCTION : OP_EVSPACE_REGION,
+		   (uint32_t)label, since, user_now());
 }
 
 static void user_region(const char *name, size_t length, int begin)
@@ -108,7 +110,7 @@ static void user_region(const char *name, size_t length, int begin)
 		words_store(&user->regions[depth].since, user_now());
 		atomic_store_explicit(&user->depth, depth + 1, memory_order_release);
 	}
-	region_end(caller, user, begin ? 0 : depth, label);
+	region_end(caller, user, begin ? 0 : depth);
 }
 
 /* ---- functions (hooks.h) ---- */
@@ -117,7 +119,8 @@ static void user_region(const char *name, size_t length, int begin)
 static bool is_hooked(struct segment_user *user, const struct hook_open *opens, uint64_t depth)
 {
 	return depth > 0 && opens[depth - 1].frame &&
-	       opens[depth - 1].label == words_load(&user->regions[depth - 1].label);
+	       (opens[depth - 1].label | SEGMENT_REGION_FUNCTION) ==
+		       words_load(&user->regions[depth - 1].label);
 }
 
 /* How deep regions are, without functions that have ended without a word: left by longjmp(3), or
@@ -145,7 +148,7 @@ static void hooked_begin(struct segment_user *user, struct hook_open *opens, uin
 			depth--;
 	if (depth < SEGMENT_REGIONS) {
 		opens[depth] = (struct hook_open){frame, label, 0};
-		words_store(&user->regions[depth].label, label);
+		words_store(&user->regions[depth].label, label | SEGMENT_REGION_FUNCTION);
 		words_store(&user->regions[depth].since, user_now());
 		depth++;
 	} else {
@@ -184,7 +187,7 @@ static void user_function(const char *name, size_t length, struct hook_open *ope
 		return;
 	if (begin)
 		hooked_begin(user, opens, frame, label);
-	region_end(caller, user, begin ? 0 : hooked_find(user, opens, frame, label), label);
+	region_end(caller, user, begin ? 0 : hooked_find(user, opens, frame, label));
 }
 
 static void user_phase(const char *name, size_t length)
