@@ -9,9 +9,11 @@
 mir_begin
 
 # Each step calls `once`, which calls `thrice` three times, which calls `leaf`; `deep` calls itself 20 times, and `leaf` at last; `grows`
-# takes memory of its stack by a size that is not known; `jumps` is left by longjmp(3). Then all ranks meet.
+# takes memory of its stack by a size that is not known; `jumps` is left by longjmp(3). `other` is a region, `_hidden` and `_c0` to `_c9` are
+# functions of no pattern, and with `a0` to `a14` there are nearly as many as can be on. Then all ranks meet.
 cat >hooked.c <<'EOT'
 #include <alloca.h>
+#include <evspace.h>
 #include <mpi.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -28,6 +30,12 @@ APART void jumps(int n) { sink += n; longjmp(back, 1); }
 APART void step(int n) { once(n); deep(20); sink += grows(n); if (setjmp(back) == 0) jumps(n); }
 static inline __attribute__((always_inline)) int within(int n) { return n + sink; }
 APART void outer(int n) { sink += within(n) + within(n); }
+#define HOLLOW(name) APART void name(int n) { sink += n; }
+#define FIVE(some, way) way(some##0) way(some##1) way(some##2) way(some##3) way(some##4)
+#define TEN(some, way) FIVE(some, way) way(some##5) way(some##6) way(some##7) way(some##8) way(some##9)
+#define CALL(name) name(n);
+HOLLOW(_hidden) TEN(_c, HOLLOW) TEN(a, HOLLOW) FIVE(a1, HOLLOW) TEN(b, HOLLOW) FIVE(b1, HOLLOW)
+APART void hollows(int n) { _hidden(n); TEN(_c, CALL) TEN(a, CALL) FIVE(a1, CALL) TEN(b, CALL) FIVE(b1, CALL) }
 int main(int argc, char **argv)
 {
 	int stop = 0;
@@ -35,6 +43,9 @@ int main(int argc, char **argv)
 	for (int n = 1; !stop; n++) {
 		step(n);
 		outer(n);
+		hollows(n);
+		evspace_region("other", EVSPACE_BEGIN);
+		evspace_region("other", EVSPACE_END);
 		stop = access("stop", F_OK) == 0;
 		MPI_Allreduce(MPI_IN_PLACE, &stop, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
 		usleep(5000);
@@ -42,7 +53,7 @@ int main(int argc, char **argv)
 	return MPI_Finalize();
 }
 EOT
-mpicc -O1 -g -finstrument-functions -o hooked hooked.c || exit 99
+mpicc -O1 -g -finstrument-functions "-I$(realpath "$top_srcdir/node-agent/collect/core")" -o hooked hooked.c -ldl || exit 99
 
 lives() {
 	[ "$(evspace mir - --run "$1" <<<'<snapshotreq/>' | grep -o '<thread' | wc -l)" -eq 2 ]
@@ -129,6 +140,39 @@ assert e.tag == "errors" and "no process has a function" in e[0].text, ET.tostri
 '
 }
 
+# Whichever are on: regions are no functions, and what begins with `_` is of no pattern.
+patterns_have_functions_alone() {
+	mir hooked '
+both, hidden, once = (define(name).get("id") for name in ("once,?hidden", "_hidden", "once"))
+region = ask("<instrreq activated=\"true\" flush=\"true\"><codeRegion from=\"user:other\"/><metric name=\"CALLS\"/><measuring><aggregate function=\"SUM\"/></measuring></instrreq>").get("id")
+function = ask("<instrreq activated=\"true\" flush=\"true\"><codeRegion from=\"user:once\"/><metric name=\"CALLS\"/><measuring><aggregate function=\"SUM\"/></measuring></instrreq>").get("id")
+assert ctrl("RESET", both, hidden, once, region, function).tag == "measurement"
+while sum(values(hidden)[:1]) < 60 or sum(values(region)[:1]) < 60: pass
+assert ctrl("DEACTIVATE", both, hidden, once, region, function).tag == "measurement"
+n = [sum(values(one)[:1]) for one in (both, once, function)]
+print(n)
+assert abs(n[0] - n[1]) <= 20 < n[1] and n[2] == 0, n
+'
+}
+
+# Functions that several patterns stand for are counted once; those for which there is no room are refused, all of them.
+all_of_them_or_none() {
+	mir hooked '
+some, step = define("a*,b*,a1*,*").get("id"), define("step").get("id")
+assert some and step
+assert ctrl("RESET", some, step).tag == "measurement"
+while sum(values(step)[:1]) < 60: pass
+assert ctrl("DEACTIVATE", step).tag == "measurement"
+n = [values(one)[0] for one in (some, step)]
+print(n)
+# 20 as before, hollows and 30 in it
+assert n[0] > 45 * n[1], n
+e = define(",".join("_c%d" % i for i in range(10)))
+assert e.tag == "errors" and "no room for more" in e[0].text, ET.tostring(e)
+assert ctrl("REMOVE", some, step).tag == "measurement"
+'
+}
+
 # What longjmp leaves takes the place of nothing else.
 left_ones_are_forgotten() {
 	mir hooked '
@@ -162,6 +206,8 @@ hooked_begins hooked || exit 99
 tap_case "functions are measured as often as they were called" counts_are_exact
 tap_case "each is switched on and off alone" one_by_one
 tap_case "several functions are one region, by a list or a pattern" several_are_one_region
+tap_case "patterns have functions alone, and none that begins with _" patterns_have_functions_alone
+tap_case "functions that have room together are on; of others none is" all_of_them_or_none
 tap_case "functions that are left by longjmp are forgotten" left_ones_are_forgotten
 tap_case "what is no function that can be switched is told" what_is_none_is_told
 tap_case "answers are valid by the schema" answers_are_valid said 20 60

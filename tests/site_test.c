@@ -93,6 +93,25 @@ static void other_files(void)
 	segment_close(&s);
 }
 
+/* All symbols of a file are compared with a pattern once, not at each command. */
+static void patterns_are_kept(void)
+{
+	struct segment s = site_segment();
+	struct sites *sites = sites_new();
+	struct segment_module module = *segment_module_find(&s, here());
+	const struct site_function *found = NULL;
+
+	CU_ASSERT_EQUAL(sites_functions(sites, &module, "her?", &found), 1);
+	sites_rest(sites);
+	snprintf(module.path, sizeof(module.path), "%s", "/nowhere");
+	CU_ASSERT_EQUAL(sites_functions(sites, &module, "no_such_*", &found), 0);
+	CU_ASSERT_EQUAL_FATAL(sites_functions(sites, &module, "her?", &found), 1);
+	CU_ASSERT_STRING_EQUAL(found->name, "here");
+	CU_ASSERT(found->address > 0);
+	sites_free(sites);
+	segment_close(&s);
+}
+
 static void labels(void)
 {
 	struct segment s = site_segment();
@@ -176,6 +195,7 @@ static void sites_take_turns(void)
 static CU_TestInfo site_cases[] = {
 	{"call sites are lines, each with a text of its own", lines},
 	{"files that were not run are not looked into", other_files},
+	{"patterns of functions are kept", patterns_are_kept},
 	{"labels of elements", labels},
 	{"marks discard what an element holds, once", marks},
 	{"ten thousand sites", many_sites},

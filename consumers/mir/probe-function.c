@@ -2,6 +2,7 @@
 /* Asks agents to switch functions on, again and again while probes measure them, and off. */
 #include "consumers/mir/probe-function.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,12 +136,20 @@ bool probe_function_is_settled(const struct probe *probe)
 
 /* ---- on and on ---- */
 
+/* What cannot be had now may be had the next time. */
 static void on_again(const struct evspace_reply *reply, void *arg)
 {
+	const struct evspace_switched *s = reply->switched;
 	struct probes *probes = arg;
+	const char *said = NULL;
 
-	/* what cannot be had now may be had the next time */
-	(void)reply;
+	for (size_t i = 0; s && i < s->n_hosts; i++)
+		if (s->hosts[i].changed == 0 && s->hosts[i].text && s->hosts[i].text[0])
+			said = s->hosts[i].text;
+	if (said && !probes->functions.told)
+		fprintf(stderr, "evspace mir: not all functions of probes are on any more: %s\n",
+			said);
+	probes->functions.told = said != NULL;
 	probes->functions.question = NULL;
 }
 

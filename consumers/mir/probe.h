@@ -113,6 +113,7 @@ struct probes {
 	struct {
 		struct evspace_question *question;
 		uint64_t again_ns; /* when to say what is on; 0: never */
+		bool told;	   /* that a host cannot have all be on any more */
 	} functions;
 	struct destinations destinations;
 	struct archivers archivers;

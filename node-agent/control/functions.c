@@ -51,37 +51,49 @@ static int modules_copy(void *arg)
 	return 0;
 }
 
+/* Once each, as several names may stand for it. */
+static void found_add(struct functions_switch *f, const char *name, uint64_t address)
+{
+	struct site_function *found = &f->found[f->n_found];
+
+	for (size_t i = 0; i < f->n_found; i++)
+		if (f->found[i].address == address)
+			return;
+	f->full |= f->n_found == FUNCTIONS_NAMED;
+	if (f->full)
+		return;
+	found->address = address;
+	snprintf(found->name, sizeof(found->name), "%.*s", (int)sizeof(found->name) - 1, name);
+	f->n_found++;
+}
+
 /* Those of a pattern are the program's own: all of them, or none. */
 static void pattern_find(struct functions_switch *f, const char *pattern)
 {
-	size_t room = FUNCTIONS_NAMED - f->n_found;
-	size_t n = f->n_modules > 0 ? sites_functions(f->here->sites, &f->modules[0], pattern,
-						      &f->found[f->n_found], room)
-				    : 0;
+	const struct site_function *found = NULL;
+	size_t n = 0, before = f->n_found;
 
-	if (n > room) {
+	if (f->n_modules > 0)
+		n = sites_functions(f->here->sites, &f->modules[0], pattern, &found);
+	if (n > FUNCTIONS_NAMED) {
 		f->pattern = pattern;
 		f->too_many = n;
 		return;
 	}
-	for (size_t i = f->n_found; i < f->n_found + n; i++)
-		f->found[i].address += f->modules[0].bias;
-	f->n_found += n;
+	for (size_t i = 0; i < n; i++)
+		found_add(f, found[i].name, found[i].address + f->modules[0].bias);
+	if (f->full)
+		f->n_found = before;
 }
 
 static void name_find(struct functions_switch *f, const char *name)
 {
-	struct site_function *found = &f->found[f->n_found];
-
 	for (uint32_t k = 0; k < f->n_modules; k++) {
 		uint64_t at = sites_function(f->here->sites, &f->modules[k], name);
 
 		if (at == 0)
 			continue;
-		found->address = at + f->modules[k].bias;
-		snprintf(found->name, sizeof(found->name), "%.*s", (int)sizeof(found->name) - 1,
-			 name);
-		f->n_found++;
+		found_add(f, name, at + f->modules[k].bias);
 		return;
 	}
 }
@@ -90,7 +102,7 @@ static void addresses_find(struct functions_switch *f)
 {
 	f->n_found = 0;
 	f->pattern = NULL;
-	for (size_t i = 0; i < f->functions->n_names && f->n_found < FUNCTIONS_NAMED; i++) {
+	for (size_t i = 0; i < f->functions->n_names && !f->full; i++) {
 		const char *name = f->functions->names[i];
 
 		if (wildcard_is(name))
@@ -143,7 +155,7 @@ static void process_switch(struct functions_switch *f, const struct store_segmen
 			 (int)s->pid, SEGMENT_FUNCTIONS);
 	segment_functions_unmap(f->page);
 	host->processes++;
-	host->changed += f->changed;
+	host->changed += f->full || f->pattern ? 0 : f->changed;
 }
 
 void functions_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,

@@ -56,7 +56,19 @@ struct function {
 	uint64_t address; /* 0: it has none */
 };
 
+/* Likewise of patterns: all symbols of a file are compared with one. */
+#define PATTERNS_KEPT 8
+
+struct functions {
+	uint8_t build_id[MODULE_BUILD_ID_MAX];
+	char pattern[SITE_TEXT];
+	size_t n; /* of which there are the first ones */
+	struct site_function found[SITE_FUNCTIONS];
+};
+
 struct sites {
+	struct functions patterns[PATTERNS_KEPT];
+	unsigned n_patterns; /* so far, as n_functions */
 	struct function functions[FUNCTIONS_KEPT];
 	unsigned n_functions;		 /* so far: the oldest goes for another one */
 	struct site *by_place, *by_text; /* the first one is the oldest */
@@ -246,13 +258,27 @@ static void search_do(struct function_search *s)
 }
 
 size_t sites_functions(struct sites *sites, const struct segment_module *module,
-		       const char *pattern, struct site_function *found, size_t most)
+		       const char *pattern, const struct site_function **found)
 {
-	struct function_search s = {sites, module, pattern, found, most, 0};
+	struct function_search s = {sites, module, pattern, NULL, SITE_FUNCTIONS, 0};
+	struct functions *f;
 
-	if (module->build_id_bytes > 0)
-		search_do(&s);
-	return s.n;
+	if (module->build_id_bytes == 0 || strlen(pattern) >= sizeof(f->pattern))
+		return 0;
+	for (unsigned i = 0; i < sites->n_patterns && i < PATTERNS_KEPT; i++) {
+		f = &sites->patterns[i];
+		*found = f->found;
+		if (memcmp(f->build_id, module->build_id, sizeof(f->build_id)) == 0 &&
+		    strcmp(f->pattern, pattern) == 0)
+			return f->n;
+	}
+	f = &sites->patterns[sites->n_patterns++ % PATTERNS_KEPT];
+	*found = s.found = f->found;
+	search_do(&s);
+	memcpy(f->build_id, module->build_id, sizeof(f->build_id));
+	snprintf(f->pattern, sizeof(f->pattern), "%s", pattern);
+	f->n = s.n;
+	return f->n;
 }
 
 uint64_t sites_function(struct sites *sites, const struct segment_module *module, const char *name)

@@ -10,8 +10,9 @@
 /** Longest text of a site, with its final 0. */
 #define SITE_TEXT 128
 
-/** Longest name of a function that patterns find, with its final 0. */
-#define SITE_FUNCTION 56
+/** Longest name of a function that patterns find, with its final 0, and most that one finds. */
+#define SITE_FUNCTION  56
+#define SITE_FUNCTIONS 48u
 
 /** The sites that were resolved last, and the files that are open for it. */
 struct sites;
@@ -40,10 +41,11 @@ struct site_function {
 	char name[SITE_FUNCTION];
 };
 
-/** Write those that @pattern stands for (wildcard.h), but for names that begin with `_`, to @found,
- * where there is room for @most. Returns how many there are, which may be more. */
+/** Those that @pattern stands for (wildcard.h), but for names that begin with `_`: *@found has the
+ * first SITE_FUNCTIONS, valid until the next call. Returns how many there are, which may be more.
+ * The last results are kept. */
 size_t sites_functions(struct sites *sites, const struct segment_module *module,
-		       const char *pattern, struct site_function *found, size_t most);
+		       const char *pattern, const struct site_function **found);
 
 /** Close the files and free their memory, unless there are holds: nothing is to be resolved for
  * now. */
