@@ -26,7 +26,8 @@
 #define WORKERS_MAX    4u
 #define WORKERS_OF_ONE 2u
 
-static const struct worker_limits limits = {.ms = 300 * 1000, .bytes = (size_t)256 << 20};
+static const struct worker_limits limits = {
+	.ms = 300 * 1000, .bytes = (size_t)256 << 20, .remedy = "; name less at once"};
 
 struct errand {
 	TAILQ_ENTRY(errand) link;

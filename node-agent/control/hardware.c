@@ -89,35 +89,50 @@ static void count_free(struct hardware *all, struct hardware_count *c)
 	free(c);
 }
 
-/* All threads, or none: a part of a sum is no sum. One that ends meanwhile is none. */
-static void count_begin(struct hardware *all, struct hardware_count *c)
+/* The threads of a process. Returns how many, or -1 with errno. */
+static int tids_read(uint32_t pid, int tids[THREADS_MOST])
 {
 	const struct dirent *entry;
 	char path[64];
+	unsigned n = 0;
 	DIR *tasks;
 
-	snprintf(path, sizeof(path), "/proc/%u/task", c->pid);
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
 	tasks = opendir(path);
-	c->error = tasks ? 0 : errno;
-	while (tasks && c->error == 0 && (entry = readdir(tasks))) {
-		int fd;
-
+	if (!tasks)
+		return -1;
+	while ((entry = readdir(tasks))) {
 		if (entry->d_name[0] == '.')
 			continue;
-		if (c->n >= THREADS_MOST || all->open >= COUNTERS_MOST) {
-			c->error = EMFILE;
+		if (n == THREADS_MOST)
 			break;
-		}
-		fd = counter_open(c->event, atoi(entry->d_name));
-		if (fd < 0 && errno != ESRCH)
-			c->error = errno;
-		if (fd < 0)
+		tids[n++] = atoi(entry->d_name);
+	}
+	closedir(tasks);
+	errno = EMFILE;
+	return entry ? -1 : (int)n;
+}
+
+/* All threads, or none: a part of a sum is no sum. One that ends meanwhile is none; one that is
+ * made meanwhile is counted with the one that made it. */
+static void count_begin(struct hardware *all, struct hardware_count *c)
+{
+	int tids[THREADS_MOST], n = tids_read(c->pid, tids);
+
+	c->error = n < 0 ? errno : 0;
+	for (int i = 0; i < n && c->error == 0; i++) {
+		int fd = -1;
+
+		errno = EMFILE;
+		if (all->open < COUNTERS_MOST)
+			fd = counter_open(c->event, tids[i]);
+		if (fd < 0) {
+			c->error = errno == ESRCH ? 0 : errno;
 			continue;
+		}
 		c->fd[c->n++] = fd;
 		all->open++;
 	}
-	if (tasks)
-		closedir(tasks);
 	if (c->error)
 		count_end(all, c);
 }
@@ -195,6 +210,9 @@ static struct hardware_count *count_of(struct hardware *all, const Evspace__Proc
 			break;
 	if (c) {
 		free(name);
+		/* what was in its way may be gone */
+		if (c->error)
+			count_begin(all, c);
 	} else {
 		c = memory_new(1, sizeof(*c));
 		c->pid = p->pid;
@@ -228,7 +246,10 @@ void hardware_fill(struct hardware *all, struct process_tables *tables, uint32_t
 	for (size_t i = 0; i < tables->n; i++) {
 		Evspace__Process *p = tables->processes[i];
 
-		for (uint32_t e = 0; e < HARDWARE_EVENTS && p->alive && p->pid > 0; e++)
+		/* who holds a process counts in it */
+		if (!p->alive || p->pid == 0 || p->misplaced)
+			continue;
+		for (uint32_t e = 0; e < HARDWARE_EVENTS; e++)
 			if (which >> e & 1)
 				counter_add(p, count_of(all, p, e));
 	}

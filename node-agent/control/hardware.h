@@ -20,9 +20,9 @@ enum hardware_event {
 /** All that count on this host. */
 struct hardware;
 
-/** Add to the living processes of @tables what each of the events of @which has come to since it
- * was first asked for, in all threads, or why it cannot be counted. What nobody asks for in 15 s
- * ends. */
+/** Add to the living processes of @tables that are not misplaced what each of the events of @which
+ * has come to since it was first asked for, in all threads, or why it cannot be counted. What
+ * nobody asks for in 15 s ends. */
 void hardware_fill(struct hardware *all, struct process_tables *tables, uint32_t which);
 
 /** None at first. */

@@ -95,7 +95,7 @@ void process_tables_init(struct process_tables *r, const struct store *store,
 		    (!held && !is_of_host(here, s->host)))
 			continue;
 		r->processes[r->n] = process_new(s);
-		if (used && !usage_fill(s, r->processes[r->n], &left))
+		if (used && held && !usage_fill(s, r->processes[r->n], &left))
 			r->unread++;
 		r->processes[r->n++]->misplaced = !held;
 		/* if it fails, what was learnt before is still right */

@@ -21,9 +21,9 @@ struct process_tables {
 
 /**
  * The processes of @run in @store without monitors: those that the agent @here holds, and those on
- * its host that its map has elsewhere (`misplaced`); NULL: all of them. With what they use if
- * @used, as far as usage.h has it. The agent of its first member reports a communicator; of a PVM
- * group, each agent reports a part.
+ * its host that its map has elsewhere (`misplaced`); NULL: all of them. With what those that it
+ * holds use if @used, as far as usage.h has it. The agent of its first member reports a
+ * communicator; of a PVM group, each agent reports a part.
  */
 void process_tables_init(struct process_tables *r, const struct store *store,
 			 const struct source_host *here, const char *run, bool used);

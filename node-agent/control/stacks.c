@@ -18,8 +18,9 @@
 #include "tree/data/process.h"
 #include "tree/link/worker.h"
 
-/* What a host says of them, at most: some 5,000 frames. */
+/* What a host says of them, at most: some 5,000 frames. And what a thread takes without these. */
 #define STACKS_BYTES ((size_t)256 << 10)
+#define THREAD_BYTES ((size_t)32)
 
 /* The longest rest of threads. */
 #define REST_MOST_NS UINT64_C(300000000)
@@ -52,6 +53,7 @@ struct stacks_process {
 	Evspace__Process *message;
 	struct usage_tids tids;
 	size_t *bytes; /* left for all */
+	bool cut;      /* for threads, too */
 };
 
 static void frame_text(char text[FRAME_TEXT], const struct stack_frame *f)
@@ -68,10 +70,16 @@ static void frame_text(char text[FRAME_TEXT], const struct stack_frame *f)
 
 static void thread_add(void *arg, const struct stack_thread *thread)
 {
+	size_t bytes = THREAD_BYTES + strlen(thread->name) + strlen(thread->why);
 	struct stacks_process *p = arg;
 	Evspace__Process *m = p->message;
-	Evspace__Stack *s = memory_new(1, sizeof(*s));
+	Evspace__Stack *s;
 
+	p->cut |= *p->bytes < bytes;
+	if (p->cut)
+		return;
+	*p->bytes -= bytes;
+	s = memory_new(1, sizeof(*s));
 	evspace__stack__init(s);
 	s->thread = usage_tids_find(&p->tids, (uint32_t)thread->tid);
 	s->tid = (uint32_t)thread->tid;
@@ -129,6 +137,8 @@ static Evspace__Process *process_read(const struct stacks *k, const struct store
 						"hold up threads that it stops");
 	else if (stack_read(s->pid, &limits, thread_add, &p, &e) < 0)
 		p.message->unread = memory_copy(e.text);
+	else if (p.cut)
+		p.message->unread = memory_copy("there are too many threads on the host");
 	return p.message;
 }
 
@@ -173,15 +183,20 @@ static bool all_read(void *arg, FILE *out)
 
 /* ---- in the agent ---- */
 
-/* Threads rest for as long as they were stopped, many times. */
-static void pace_set(const Evspace__Status *said)
+/* Threads rest for as long as they were stopped, many times; it may be long if that is not known.
+ */
+static void pace_set(const struct stacks *k)
 {
-	uint64_t most = 0;
+	const Evspace__Status *said = k->said;
+	uint64_t most = said ? 0 : REST_MOST_NS;
 
+	/* they still rest */
+	if (clock_mono_ns() < k->begin_ns)
+		return;
 	for (size_t i = 0; said && i < said->n_processes; i++)
-		for (size_t k = 0; k < said->processes[i]->n_stacks; k++)
-			if (said->processes[i]->stacks[k]->stopped_ns > most)
-				most = said->processes[i]->stacks[k]->stopped_ns;
+		for (size_t t = 0; t < said->processes[i]->n_stacks; t++)
+			if (said->processes[i]->stacks[t]->stopped_ns > most)
+				most = said->processes[i]->stacks[t]->stopped_ns;
 	most *= STACKS_REST;
 	pace.again_ns = clock_mono_ns() + (most < REST_MOST_NS ? most : REST_MOST_NS);
 }
@@ -197,7 +212,7 @@ static void on_read(void *arg)
 		k->said = evspace__status__unpack(NULL, n, (const uint8_t *)text);
 	else
 		k->why = memory_copy(why);
-	pace_set(k->said);
+	pace_set(k);
 	pace.busy = false;
 	worker_free(k->worker);
 	k->worker = NULL;
@@ -265,8 +280,10 @@ void stacks_free(struct stacks *k)
 {
 	if (!k)
 		return;
-	if (k->worker)
+	if (k->worker) {
+		pace_set(k);
 		pace.busy = false;
+	}
 	worker_free(k->worker);
 	if (k->said)
 		evspace__status__free_unpacked(k->said, NULL);

@@ -43,6 +43,43 @@ static bool is_late(const struct stack_process *p)
 	return clock_mono_ns() >= p->limits->threads_ns;
 }
 
+/* ---- threads go on ---- */
+
+/* Those that did not stop in time, of all processes: they do so when the kernel has done what it
+ * was at. */
+static struct {
+	pid_t tid[STACK_THREADS];
+	size_t n;
+} late;
+
+/* A signal that was about to be delivered to it still has to be. */
+static void thread_resume(pid_t tid, int status)
+{
+	int signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+
+	ptrace(PTRACE_DETACH, tid, NULL, (void *)(intptr_t)signal);
+}
+
+static void late_note(pid_t tid)
+{
+	if (late.n < STACK_THREADS)
+		late.tid[late.n++] = tid;
+}
+
+static void late_resume(void)
+{
+	for (size_t i = late.n; i-- > 0;) {
+		int status;
+		pid_t got = waitpid(late.tid[i], &status, __WALL | WNOHANG);
+
+		if (got == 0)
+			continue;
+		if (got > 0 && WIFSTOPPED(status))
+			thread_resume(got, status);
+		late.tid[i] = late.tid[--late.n];
+	}
+}
+
 /* ---- the process ---- */
 
 /* So that no file has to be opened while a thread is stopped. */
@@ -55,12 +92,13 @@ static int module_prepare(Dwfl_Module *module, void **own, const char *name, Dwa
 	(void)own;
 	(void)name;
 	(void)at;
+	late_resume();
 	(void)dwfl_module_eh_cfi(module, &bias);
 	return is_late(p) ? DWARF_CB_ABORT : DWARF_CB_OK;
 }
 
-/* What is in the files themselves will do: others take long to read, and elfutils' standard search
- * may ask servers on the network. */
+/* What is in the files themselves will do: others take long to read. (elfutils' standard search may
+ * ask servers on the network.) */
 static int no_debuginfo(Dwfl_Module *module, void **own, const char *name, Dwarf_Addr at,
 			const char *file, const char *link, GElf_Word sum, char **found)
 {
@@ -77,13 +115,14 @@ static int no_debuginfo(Dwfl_Module *module, void **own, const char *name, Dwarf
 
 static int process_open(struct stack_process *p, struct error *e)
 {
-	static const Dwfl_Callbacks callbacks = {
-		.find_elf = dwfl_linux_proc_find_elf,
-		.find_debuginfo = no_debuginfo,
+	static const Dwfl_Callbacks callbacks[] = {
+		{.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = no_debuginfo},
+		{.find_elf = dwfl_linux_proc_find_elf,
+		 .find_debuginfo = dwfl_build_id_find_debuginfo},
 	};
 	int code;
 
-	p->dwfl = dwfl_begin(&callbacks);
+	p->dwfl = dwfl_begin(&callbacks[p->limits->elsewhere]);
 	code = p->dwfl ? dwfl_linux_proc_report(p->dwfl, p->pid) : -1;
 	if (code == 0)
 		code = dwfl_report_end(p->dwfl, NULL, NULL);
@@ -116,13 +155,11 @@ static void why_not(struct stack_thread *t, pid_t pid, int error)
 		snprintf(t->why, sizeof(t->why), "%s", strerror(error));
 }
 
-/* Returns whether it is stopped. *@signal: which was about to be delivered to it, and still has to
- * be; 0: none. */
-static bool thread_stop(struct stack_thread *t, pid_t pid, int *signal)
+/* Returns whether it is stopped, with that @status. */
+static bool thread_stop(struct stack_thread *t, pid_t pid, int *status)
 {
 	const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint64_t begun = clock_mono_ns();
-	int status;
 	pid_t got;
 
 	if (ptrace(PTRACE_SEIZE, t->tid, NULL, NULL) < 0) {
@@ -133,13 +170,13 @@ static bool thread_stop(struct stack_thread *t, pid_t pid, int *signal)
 		why_not(t, pid, errno);
 		return false;
 	}
-	while ((got = waitpid(t->tid, &status, __WALL | WNOHANG)) == 0 &&
+	while ((got = waitpid(t->tid, status, __WALL | WNOHANG)) == 0 &&
 	       clock_mono_ns() - begun < STOP_NS)
 		nanosleep(&nap, NULL);
-	if (got == t->tid && WIFSTOPPED(status)) {
-		*signal = status >> 16 == PTRACE_EVENT_STOP ? 0 : WSTOPSIG(status);
+	if (got == t->tid && WIFSTOPPED(*status))
 		return true;
-	}
+	if (got == 0)
+		late_note(t->tid);
 	snprintf(t->why, sizeof(t->why), "%s",
 		 got == 0 ? "the kernel does not stop it: it is deep in a system call"
 			  : "it has ended");
@@ -163,7 +200,7 @@ static void thread_walk(struct stack_process *p, struct stack_walk *w)
 {
 	struct stack_thread *t = &w->thread;
 	uint64_t begun;
-	int signal;
+	int status;
 
 	w->depth = p->limits->depth < STACK_FRAMES ? p->limits->depth : STACK_FRAMES;
 	if (is_late(p)) {
@@ -171,12 +208,12 @@ static void thread_walk(struct stack_process *p, struct stack_walk *w)
 		return;
 	}
 	begun = clock_mono_ns();
-	if (!thread_stop(t, p->pid, &signal))
+	if (!thread_stop(t, p->pid, &status))
 		return;
 	if (dwfl_getthread_frames(p->dwfl, t->tid, frame_note, w) < 0)
 		snprintf(t->why, sizeof(t->why), "%s%s", t->n > 0 ? "not to its end: " : "",
 			 dwfl_errmsg(-1));
-	ptrace(PTRACE_DETACH, t->tid, NULL, (void *)(intptr_t)signal);
+	thread_resume(t->tid, status);
 	t->stopped_ns = clock_mono_ns() - begun;
 }
 
@@ -210,10 +247,11 @@ static int threads_walk(struct stack_process *p, struct error *e)
 		w->thread.tid = atoi(entry->d_name);
 		thread_name(&w->thread, p->pid);
 		thread_walk(p, w);
+		late_resume();
 		p->n++;
 	}
 	closedir(tasks);
-	return 0;
+	return entry ? errorf(e, "threads behind the %uth are not read", STACK_THREADS) : 0;
 }
 
 /* ---- names ---- */
@@ -234,6 +272,7 @@ struct stack_place {
 	struct stack_frame frame; /* with copies */
 };
 
+/* Where it is, or comes; NULL: another one is there, whose names are in use. */
 static struct stack_place *place_of(const char *path, Dwarf_Addr offset)
 {
 	static struct stack_place places[PLACES_KEPT];
@@ -243,24 +282,28 @@ static struct stack_place *place_of(const char *path, Dwarf_Addr offset)
 	for (const char *c = path; *c; c++)
 		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
 	place = &places[hash % PLACES_KEPT];
-	if (place->path && (place->offset != offset || strcmp(place->path, path) != 0)) {
-		free(place->path);
-		free((char *)(uintptr_t)place->frame.name);
-		free((char *)(uintptr_t)place->frame.file);
-		*place = (struct stack_place){.path = NULL};
-	}
+	if (place->path && (place->offset != offset || strcmp(place->path, path) != 0))
+		return NULL;
 	return place;
 }
 
-static void place_find(struct stack_place *place, Dwfl_Module *module, Dwarf_Addr at)
+/* Its names are valid until dwfl_end(). */
+static void frame_find(struct stack_frame *f, Dwfl_Module *module, Dwarf_Addr at)
 {
-	const char *name = dwfl_module_addrname(module, at);
 	Dwfl_Line *line = dwfl_module_getsrc(module, at);
-	const char *file =
-		line ? dwfl_lineinfo(line, NULL, &place->frame.line, NULL, NULL, NULL) : NULL;
 
-	place->frame.name = memory_copy(name);
-	place->frame.file = memory_copy(last_part(file));
+	if (line)
+		f->file = last_part(dwfl_lineinfo(line, NULL, &f->line, NULL, NULL, NULL));
+	f->name = dwfl_module_addrname(module, at);
+}
+
+static void place_keep(struct stack_place *place, const char *path, Dwarf_Addr offset,
+		       const struct stack_frame *f)
+{
+	place->path = memory_copy(path);
+	place->offset = offset;
+	place->frame = (struct stack_frame){
+		.name = memory_copy(f->name), .file = memory_copy(f->file), .line = f->line};
 }
 
 static void frame_name(const struct stack_process *p, struct stack_frame *f, Dwarf_Addr at)
@@ -274,13 +317,13 @@ static void frame_name(const struct stack_process *p, struct stack_frame *f, Dwa
 	if (!path)
 		return;
 	place = place_of(path, at - begin);
-	if (!place->path && clock_mono_ns() < p->limits->names_ns) {
-		place->path = memory_copy(path);
-		place->offset = at - begin;
-		place_find(place, module, at);
-	}
-	if (place->path)
+	if (place && place->path) {
 		*f = place->frame;
+	} else if (clock_mono_ns() < p->limits->names_ns) {
+		frame_find(f, module, at);
+		if (place)
+			place_keep(place, path, at - begin, f);
+	}
 	f->module = last_part(path);
 }
 
@@ -293,8 +336,10 @@ int stack_read(pid_t pid, const struct stack_limits *limits, stack_take *take, v
 	for (size_t i = 0; i < p.n; i++) {
 		struct stack_walk *w = &p.walks[i];
 
-		for (size_t k = 0; k < w->thread.n; k++)
+		for (size_t k = 0; k < w->thread.n; k++) {
+			late_resume();
 			frame_name(&p, &w->thread.frames[k], w->at[k]);
+		}
 		take(arg, &w->thread);
 	}
 	free(p.walks);

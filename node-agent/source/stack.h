@@ -3,6 +3,7 @@
 #ifndef EVSPACE_STACK_H
 #define EVSPACE_STACK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -35,6 +36,8 @@ struct stack_thread {
 struct stack_limits {
 	unsigned depth;
 	uint64_t threads_ns, names_ns;
+	bool elsewhere; /* also look into files of debugging information alone, which takes longer
+			 */
 };
 
 /** Who is told of each thread. What it points to is valid during the call. */
@@ -46,8 +49,8 @@ typedef void stack_take(void *arg, const struct stack_thread *thread);
  * looked up afterwards), and goes on also if this process is killed meanwhile; a system call that
  * the kernel cannot go on with (epoll_wait(2)) ends with EINTR. Threads that are not looked at by
  * then say so, and frames have no names that are not. Blocks; for a process that ends soon: threads
- * that did not stop in time, and stop later, go on then, and names are kept for the next call.
- * Returns 0, or -1 with @e: nothing of the process can be read.
+ * that did not stop in time, and stop later, go on during the next call, or then, and names are
+ * kept. Returns 0, or -1 with @e: nothing of the process, or not all of its threads, can be read.
  */
 int stack_read(pid_t pid, const struct stack_limits *limits, stack_take *take, void *arg,
 	       struct error *e);

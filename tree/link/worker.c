@@ -78,8 +78,10 @@ static _Noreturn void child_work(pid_t parent, int fd, worker_function *work, vo
 	FILE *out;
 	bool wrong;
 
+	/* what guards reads of files that are cut (segment-read.h) stays */
 	for (int number = 1; number < NSIG; number++)
-		signal(number, SIG_DFL);
+		if (number != SIGBUS)
+			signal(number, SIG_DFL);
 	setpgid(0, 0);
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
 	    dup2(fd, CHILD_PIPE) < 0 || close_range(CHILD_PIPE + 1, ~0U, 0) < 0 ||
@@ -90,6 +92,11 @@ static _Noreturn void child_work(pid_t parent, int fd, worker_function *work, vo
 	if (fflush(out) != 0)
 		_exit(SAID_LESS);
 	_exit(wrong ? SAID_WRONG : SAID_FINE);
+}
+
+static const char *remedy_of(const struct worker *w)
+{
+	return w->limits.remedy ? w->limits.remedy : "";
 }
 
 static void worker_end(struct worker *w, char *why)
@@ -110,8 +117,8 @@ static void worker_end(struct worker *w, char *why)
 	child_reap(pid, true, &status);
 	w->wrong = WIFEXITED(status) && WEXITSTATUS(status) == SAID_WRONG;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > SAID_WRONG)
-		w->why = memory_copy(
-			"the process that read it has ended before it had all; name less at once");
+		w->why = memory_format("the process that read it has ended before it had all%s",
+				       remedy_of(w));
 }
 
 static void worker_tell(const struct worker *w)
@@ -126,8 +133,8 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 	ssize_t n;
 
 	if (what & EV_TIMEOUT) {
-		worker_end(w, memory_format("it takes longer than %u s; name less at once",
-					    w->limits.ms / 1000));
+		worker_end(w, memory_format("it takes longer than %u ms%s", w->limits.ms,
+					    remedy_of(w)));
 		worker_tell(w);
 		return;
 	}
@@ -143,8 +150,8 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 	if (n <= 0)
 		worker_end(w, NULL);
 	else if ((w->n += (size_t)n) > w->limits.bytes)
-		worker_end(w, memory_format("the answer is larger than %zu KiB; name less at once",
-					    w->limits.bytes >> 10));
+		worker_end(w, memory_format("the answer is larger than %zu KiB%s",
+					    w->limits.bytes >> 10, remedy_of(w)));
 	if (w->pid == 0)
 		worker_tell(w);
 }

@@ -17,6 +17,7 @@ typedef bool worker_function(void *arg, FILE *out);
 struct worker_limits {
 	unsigned ms;
 	size_t bytes;
+	const char *remedy; /* behind why there is nothing, "; name less at once"; NULL: none */
 };
 
 /** Have a copy of this process do @work, with @arg as it is now. By its end the loop of @base is
