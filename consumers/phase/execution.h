@@ -23,6 +23,7 @@ struct execution_shape {
 	bool components;    /* sums for them */
 	bool times;	    /* where processes gather, and who is elsewhere */
 	bool alike;	    /* for how long each two of them are in the same block */
+	double bound;	    /* all times are known to that at least (unordered.h) */
 };
 
 struct execution {

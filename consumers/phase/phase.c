@@ -140,7 +140,7 @@ static int shape_measure(struct phase *p, struct entries *in, struct error *e)
 		lowest = entry.block < lowest ? entry.block : lowest;
 		highest = entry.block > highest ? entry.block : highest;
 		p->last = fmax(p->last, entry.time);
-		p->bounded |= entry.bound > 0;
+		p->shape.bound = fmax(p->shape.bound, entry.bound);
 		processes = entry.process >= processes ? entry.process + 1 : processes;
 		if (p->processes > 0 && processes > p->processes)
 			return errorf(e, "%.200s:%llu: process %u is out of range: there are %u",
@@ -320,7 +320,7 @@ static int phase_show(struct phase *p, struct entries *in, struct error *e)
 	struct execution x;
 	int failed = execution_init(&x, &p->shape, e);
 
-	if (!failed && p->bounded)
+	if (!failed && p->shape.bound > 0)
 		unordered_init(&p->unordered, &x);
 	if (!failed)
 		failed = execution_read(p, &x, in, NULL, NULL, e);

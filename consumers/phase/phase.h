@@ -45,8 +45,7 @@ struct phase {
 	uint64_t entries;
 	struct read_progress progress;
 	struct execution_shape shape;
-	bool bounded;		    /* times are known to bounds */
-	struct unordered unordered; /* then, when the execution is read */
+	struct unordered unordered; /* if times have bounds, when the execution is read */
 	bool *in_subset;
 	struct phase_components states, alike; /* of the states, and of who is where others are */
 };

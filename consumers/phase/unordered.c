@@ -128,9 +128,10 @@ static void part_end(struct unordered_part *part, double rows)
 		for (unsigned i = 0; i < UNORDERED_FIGURES; i++) {
 			part->more[i].least += rows * each[i].least - part->known[i];
 			part->more[i].most += rows * each[i].most - part->known[i];
-			part->known[i] = 0;
 		}
 	}
+	for (unsigned i = 0; i < UNORDERED_FIGURES; i++)
+		part->known[i] = 0;
 	part->n = 0;
 }
 
@@ -162,7 +163,22 @@ static void chain_end(struct unordered *u)
 	u->chain++;
 }
 
+/* In a chain without an unsure entry all rows are known. */
+static void chain_settle(struct unordered *u)
+{
+	if (u->unsure == u->sure)
+		u->between = 0;
+	u->sure = u->unsure;
+	chain_end(u);
+}
+
 /* ---- entries ---- */
+
+/* May it be before something of this run that has come, or something that comes later be so? */
+static bool is_near(const struct unordered *u, double time)
+{
+	return !u->again && u->x->seen > 0 && time - u->x->time < 2 * u->x->shape.bound;
+}
 
 static struct unordered_block *block_touch(const struct unordered *u, struct unordered_part *part,
 					   uint32_t block)
@@ -227,20 +243,20 @@ void unordered_add(struct unordered *u, double time, unsigned process, uint32_t 
 	u->bounds += bound;
 	if (time == u->x->time) {
 		u->parallel += unsure;
-	} else if (unsure) {
+	} else if (is_near(u, time)) {
 		u->between++;
 		row_know(&u->whole);
 		if (u->subset.of->processes > 0)
 			row_know(&u->subset);
 	} else {
-		chain_end(u);
+		chain_settle(u);
 	}
 	process_move(u, process, block);
 }
 
 void unordered_end(struct unordered *u)
 {
-	chain_end(u);
+	chain_settle(u);
 	u->time += u->x->time;
 }
 

@@ -28,9 +28,10 @@ struct unordered_part {
 };
 
 /**
- * Rows of which each is closer to one before than clocks are known are a chain: what is before it
- * and its last row are known, but of the rows between only that each process is in one of the
- * blocks that it is in within the chain. In any order there are as many rows.
+ * Rows of which each is closer to the one before than two clocks are known, at worst, are a chain:
+ * what is before it and its last row are known, as nothing that comes later may be before it. If
+ * any of its entries is unsure, of the rows between is known only that each process is in one of
+ * the blocks that it is in within the chain. In any order there are as many rows.
  */
 struct unordered {
 	const struct execution *x;
@@ -42,6 +43,7 @@ struct unordered {
 	double squares;	   /* the most that rows may be off by, over all processes */
 	bool again;	   /* the entry begins another run */
 	uint64_t chain;	   /* its number, from 1 on */
+	uint64_t sure;	   /* entries that were unsure before it */
 	uint64_t between;  /* rows of it that are not known */
 	double width;	   /* squares that one of these may be off by */
 	struct doubt doubt;
