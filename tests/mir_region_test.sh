@@ -331,6 +331,20 @@ else:
     def counters(): return sum('perf_event' in os.readlink(f) for f in __import__('glob').glob('/proc/%d/fd/*' % agent))
     assert counters() > 0
     until(lambda: counters() == 0, 60)
+    # an agent that begins anew counts from nothing, which is added
+    ctrl('ACTIVATE', moves)
+    begun = values(moves)[0]
+    until(lambda: values(moves)[0] >= begun + 100 or os.cpu_count() == 1)
+    os.kill(agent, 15)
+    until(lambda: 'Z' in open('/proc/%d/stat' % agent).read().split(')')[1][:3] if os.path.exists('/proc/%d' % agent) else True)
+    again = subprocess.Popen(['evspace', 'agent'], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=open('$bed_dir/agent.err', 'w'), start_new_session=True)
+    open('$bed_dir/pids/agent', 'w').write(str(again.pid))
+    until(lambda: 'ready on' in open('$bed_dir/agent.err').read())
+    before, later = values(moves)[0], probe('<codeRegion from=\"MPI_Allreduce\"/><metric name=\"CALLS\"/>' + sums)
+    until(lambda: sum(values(later)[:1]) >= 60)
+    print(before, values(moves))
+    assert values(moves)[0] >= before + 20 or os.cpu_count() == 1
+    ctrl('REMOVE', moves, later)
 e = define('<metric name=\"CYCLES\"/><thread id=\"*\"/>')
 assert e.tag == 'errors' and 'CYCLES is not that of a thread' in e[0].text
 "

@@ -117,6 +117,10 @@ static void series_use(struct probe_series *s, const struct usages *usages)
 		if (u->of_thread == metric_is_of_processes(s->metric))
 			continue;
 		c = probe_cell_of(s, 0, u->name);
+		/* a counter of an agent that has begun anew; 0 may be none */
+		if (metric_is_counted(s->metric) && figure > 0 &&
+		    figure < (c->base + c->stat.sum) / 2)
+			c->base = -c->stat.sum;
 		if (!metric_grows(s->metric))
 			c->stat = probe_stat_of(figure);
 		else if (figure - c->base > c->stat.sum)
