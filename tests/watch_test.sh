@@ -12,7 +12,7 @@ watched() {
 	local name=$1 want=$2 status=0
 
 	shift 2
-	timeout 60 evspace watch --run "$name" --save "$tap_dir/$name" "$@" >"$tap_dir/$name.out" 2>"$tap_dir/$name.err" </dev/null || status=$?
+	timeout 120 evspace watch --run "$name" --save "$tap_dir/$name" "$@" >"$tap_dir/$name.out" 2>"$tap_dir/$name.err" </dev/null || status=$?
 	[ "$status" -eq "$want" ] || { echo "exit code $status, not $want"; cat "$tap_dir/$name.err"; return 1; }
 }
 
@@ -23,9 +23,9 @@ ranks() {
 	mpirun=(mpirun --oversubscribe -np 4 "$top_builddir/tests/apps/$app" "$@")
 }
 
-# says NAME COUNT PATTERN: so many lines of what it says.
+# says NAME COUNT PATTERN: so many lines of what it says; [12]: one or two.
 says() {
-	[ "$(grep -c "^evspace watch: $3" "$tap_dir/$1.err")" -eq "$2" ] || { cat "$tap_dir/$1.err"; return 1; }
+	[[ "$(grep -c "^evspace watch: $3" "$tap_dir/$1.err")" == $2 ]] || { cat "$tap_dir/$1.err"; return 1; }
 }
 
 desync() {
@@ -69,17 +69,33 @@ killed() {
 	local status
 
 	ranks mistakes --mistake 12
-	timeout 60 evspace watch --run killed --save "$tap_dir/killed" -- "${mpirun[@]}" >/dev/null 2>"$tap_dir/killed.err"
+	timeout 120 evspace watch --run killed --save "$tap_dir/killed" -- "${mpirun[@]}" >/dev/null 2>"$tap_dir/killed.err"
 	status=$?
 	[ "$status" -ne 0 ] && says killed 1 'stuck: rank 2 (.*) hel\?ds\? up .*: its process has died' || { echo "exit code $status"; cat "$tap_dir/killed.err"; return 1; }
 }
 
-# As often as the budget lets it look: at a tiny one seldom.
+# Runs until it has been seen for some seconds, as others may keep the machine busy.
+for_a_while() {
+	cat <<-'EOF'
+		mpirun --oversubscribe -np 2 "$0" 10 100000 &
+		for i in $(seq 600); do
+			evspace collect --run cheap 2>/dev/null | grep -q "collective@world *trace *2" && break
+			sleep 0.1
+		done
+		sleep 4
+		kill $!
+		wait
+		exit 0
+	EOF
+}
+
+# As often as the budget lets it look: at a tiny one seldom. However seldom, at the end it is said what that has cost; and once before
+# if the program took longer than ten seconds.
 keeps_budget() {
-	watched cheap 0 --budget 0.02% -- sh -c "timeout 6 mpirun --oversubscribe -np 2 '$top_builddir/tests/apps/iterate' 10 100000; true" &&
+	watched cheap 0 --budget 0.02% -- sh -c "$(for_a_while)" "$top_builddir/tests/apps/iterate" &&
 		grep -q 'waves a second' "$tap_dir/cheap.err" &&
-		says cheap 1 '[0-9.]* looks a second; slowdown ' &&
-		awk '/^evspace watch: [0-9.]* looks/ { exit !($3 < 8) }' "$tap_dir/cheap.err" || { cat "$tap_dir/cheap.err"; return 1; }
+		says cheap "[12]" '[0-9.]* looks a second; slowdown .*\(perturb --ab measures it\|, measured,\)' &&
+		awk '/^evspace watch: [0-9.]* looks/ { bad = $3 >= 8 } END { exit bad }' "$tap_dir/cheap.err" || { cat "$tap_dir/cheap.err"; return 1; }
 }
 
 # Rank 2 comes late to all, and is said to, with where; once, and once that it is over. A busy machine may make others late, too.

@@ -2,6 +2,7 @@
 /* Asks what a run costs, again and again, and says in a line what the time between has cost. */
 #include "consumers/cli/toll.h"
 
+#include <event2/event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include "consumers/cli/status-line.h"
 #include "consumers/cli/words.h"
 #include "consumers/client/client.h"
+#include "consumers/client/connection.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
@@ -30,7 +32,7 @@
 #define SELDOM_NS (600 * SECOND)
 
 /* At the end it waits for an answer so long; else as long as a question lasts. */
-#define END_MS 1000
+#define END_MS 3000
 #define ASK_MS 60000
 
 /* The answers that are compared. */
@@ -50,8 +52,8 @@ struct toll {
 	bool json, fresh; /* fresh: the last answer is not said */
 	bool seldom;	  /* it is said to be; and when again: */
 	uint64_t say_ns;
-	uint64_t looks;	 /* without a client */
-	uint64_t due_ns; /* when it asks next; 0: it has not begun */
+	uint64_t looks;	     /* without a client */
+	struct event *timer; /* it asks by itself; NULL: only when it is told to */
 	struct evspace_question *question;
 	enum evspace_failure failure; /* of the last one */
 	unsigned answers;
@@ -73,22 +75,6 @@ struct toll *toll_new(struct evspace_connection *connection, const char *run)
 	return t;
 }
 
-struct toll *toll_of(struct evspace_client *client, const char *command, bool json)
-{
-	struct toll *t = toll_new(client->connection, NULL);
-
-	t->client = client;
-	t->command = command;
-	t->json = json;
-	return t;
-}
-
-void toll_seldom(struct toll *t, const char *command)
-{
-	t->command = command;
-	t->seldom = true;
-}
-
 void toll_look(struct toll *t)
 {
 	t->looks++;
@@ -99,6 +85,8 @@ void toll_free(struct toll *t)
 	if (!t)
 		return;
 	evspace_cancel(t->question);
+	if (t->timer)
+		event_free(t->timer);
 	for (size_t i = 0; i < t->n_agents; i++)
 		free(t->agents[i].name);
 	free(t->agents);
@@ -106,6 +94,13 @@ void toll_free(struct toll *t)
 }
 
 /* ---- asking ---- */
+
+static void toll_after(struct toll *t, uint64_t ns)
+{
+	const struct timeval after = {(time_t)(ns / SECOND), 0};
+
+	evtimer_add(t->timer, &after);
+}
 
 static struct toll_agent *agent_of(struct toll *t, const struct evspace_agent_cost *said)
 {
@@ -151,6 +146,9 @@ static void toll_answered(const struct evspace_reply *reply, void *arg)
 	t->question = NULL;
 	snprintf(t->why, sizeof(t->why), "%s", reply->why);
 	t->failure = reply->failure;
+	/* it has not begun yet */
+	if (t->failure == EVSPACE_NO_RUN && t->answers == 0 && t->timer)
+		toll_after(t, AFTER_NS);
 	if (!costs)
 		return;
 	if (t->answers > 0 && costs->sums.agents != t->sums[LAST].agents) {
@@ -177,9 +175,69 @@ static void toll_begin(struct toll *t)
 {
 	struct evspace_among among = {.run = t->run, .deadline_ms = DEADLINE_MS};
 
-	if (t->client && *evspace_run(t->client))
-		among.run = evspace_run(t->client);
+	/* also before it is there */
+	if (t->client && t->client->run[0])
+		among.run = t->client->run;
 	t->question = evspace_cost(t->connection, &among, toll_answered, t);
+}
+
+/* Is there a line of the terminal for it? */
+static bool has_line(const struct toll *t)
+{
+	return status_line_is_possible() && !t->seldom;
+}
+
+static uint64_t period_of(const struct toll *t)
+{
+	if (t->json || !has_line(t))
+		return ELSE_NS;
+	return t->answers == 0 ? SOON_NS : TERMINAL_NS;
+}
+
+/* However seldom is looked. */
+static void toll_due(evutil_socket_t fd, short what, void *arg)
+{
+	struct toll *t = arg;
+
+	(void)fd;
+	(void)what;
+	/* a lost connection is made again, and a run may be about to begin */
+	if (t->failure != EVSPACE_FINE && t->failure != EVSPACE_NO_CONNECTION &&
+	    t->failure != EVSPACE_NO_RUN)
+		return;
+	toll_after(t, period_of(t));
+	if (!t->question)
+		toll_begin(t);
+}
+
+static void toll_watch(struct toll *t)
+{
+	/* an archive costs nothing any more */
+	if (t->client && t->client->replay)
+		return;
+	t->timer = evtimer_new(t->connection->base, toll_due, t);
+	if (!t->timer)
+		abort();
+	toll_after(t, AFTER_NS);
+}
+
+struct toll *toll_of(struct evspace_client *client, const char *command, bool json)
+{
+	struct toll *t = toll_new(client->connection, NULL);
+
+	t->client = client;
+	t->command = command;
+	t->json = json;
+	toll_watch(t);
+	return t;
+}
+
+void toll_seldom(struct toll *t, const char *command)
+{
+	t->command = command;
+	t->seldom = true;
+	if (!t->timer)
+		toll_watch(t);
 }
 
 /* Returns whether the answer has come. */
@@ -247,12 +305,6 @@ int toll_spent_last(const struct toll *t, struct evspace_spent *spent, double *r
 }
 
 /* ---- saying ---- */
-
-/* Is there a line of the terminal for it? */
-static bool has_line(const struct toll *t)
-{
-	return status_line_is_possible() && !t->seldom;
-}
 
 /* What it costs by the experiment that keeps a budget, with collecting; all NAN: there is none. */
 static struct evspace_spending measured(const struct toll *t)
@@ -338,19 +390,10 @@ static void toll_say(struct toll *t, enum answer since)
 		table_say(stderr, "evspace %s: %s", t->command, t->line);
 }
 
-static uint64_t period_of(const struct toll *t)
-{
-	if (t->json || !has_line(t))
-		return ELSE_NS;
-	return t->answers == 0 ? SOON_NS : TERMINAL_NS;
-}
-
 void toll_step(struct toll *t)
 {
 	uint64_t now = clock_mono_ns();
 
-	if (!t->due_ns)
-		t->due_ns = now + AFTER_NS;
 	if (t->fresh && t->answers > 1 && now >= t->say_ns) {
 		toll_say(t, BEFORE);
 		t->say_ns = t->seldom ? now + SELDOM_NS : 0;
@@ -358,13 +401,6 @@ void toll_step(struct toll *t)
 	t->fresh = false;
 	if (t->line[0] && has_line(t))
 		status_line_show(t->line);
-	if (t->question || now < t->due_ns)
-		return;
-	/* a lost connection is made again */
-	if (t->failure != EVSPACE_FINE && t->failure != EVSPACE_NO_CONNECTION)
-		return;
-	t->due_ns = now + period_of(t);
-	toll_begin(t);
 }
 
 void toll_end(struct toll *t)

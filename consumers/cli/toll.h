@@ -14,12 +14,12 @@ struct toll;
 /** Of the run @run (NULL: the only one), asked on @connection, which must outlive it. */
 struct toll *toll_new(struct evspace_connection *connection, const char *run);
 
-/** Of what @client looks at, asked on its connection, and said for @command ("events"), in
- * JSON or not; all must outlive it. */
+/** Of what @client looks at, asked on its connection from its loop, and said for @command
+ * ("events"), in JSON or not; all must outlive it. */
 struct toll *toll_of(struct evspace_client *client, const char *command, bool json);
 
-/** Say it for @command where a program, or others, say their things, too: in lines on stderr alone,
- * once it is known and then every ten minutes. */
+/** Ask from its loop and say it for @command where a program, or others, say their things, too: in
+ * lines on stderr alone, once it is known and then every ten minutes. */
 void toll_seldom(struct toll *toll, const char *command);
 
 /** Of looks at nothing that has a client: there was one. */
@@ -28,8 +28,8 @@ void toll_look(struct toll *toll);
 /** NULL is fine. */
 void toll_free(struct toll *toll);
 
-/** Call it with each wave, when it was shown: says what there is to say, and asks when it is time;
- * nothing waits. Before anything is shown, status_line_clear() is due. */
+/** Call it with each wave, when it was shown: says what there is to say; nothing waits. Before
+ * anything is shown, status_line_clear() is due. */
 void toll_step(struct toll *toll);
 
 /** Ask for the last time, and say what looking has cost in all, if it was long enough to know. */

@@ -195,8 +195,6 @@ static void take(struct watch *w)
 
 	watch_stream_take(w);
 	heartbeat_take(&w->heartbeat);
-	if (w->heartbeat.begun)
-		toll_step(w->toll);
 	for (enum watch_kind kind = 0; kind < WATCH_KINDS; kind++) {
 		struct alarm *a = &w->alarms[kind], before = *a;
 		bool seen = w->on[kind] && kind_is_seen(w, kind);
@@ -232,6 +230,8 @@ static int look(struct watch *w)
 		rc = evspace_next(w->heartbeat.client, 100);
 		if (rc > 0)
 			take(w);
+		/* a budget may leave ten seconds between two looks */
+		toll_step(w->toll);
 		if (!until && watch_ended(w, false, &code))
 			until = clock_mono_ns() + GONE_WITHIN_NS;
 	} while (rc >= 0 && !(until && (is_read(w) || clock_mono_ns() >= until)));
