@@ -47,6 +47,13 @@ budgets() {
 			a 100 1 .3 0
 			b 1000 1 .5 3us
 		EOF
+	# a probe that hits a takes three times as long, and hits it half of the time: 200 us on average
+	tap_says 0 '"traced":\[\],"sampled":\["a","b"\],.*"probing_hz":50.0,' \
+		evspace plan - --budget 1% --t-report 100us --t-sampling 100us --plans 1 --json <<-'EOF' || return
+			class frequency weight duty t_sampling
+			a 1000 1 .5 300us
+			b 1000 1 .5 0
+		EOF
 	tap_says 0 'No plan tells anything under this budget' evspace plan - --max-frequency 0.5 <<-'EOF'
 		class frequency weight duty
 		a 1000 1 0
@@ -86,8 +93,8 @@ wrong_tables() {
 		wrong 'wrong:1: there is no class in it' "$heads" &&
 		wrong 'wrong:2: there is no class "b" to deduce from' "$heads deduced_from" 'a 1 1 .5 b' &&
 		wrong 'wrong:2: class "a" is in the end deduced from itself' "$heads deduced_from" 'a 1 1 .5 b' 'b 1 1 .5 a' &&
-		wrong 'with a column t_trace or t_detect, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
-		wrong 'with a column t_trace or t_detect, give --budget' "$heads t_detect" 'a 1 1 .5 0' &&
+		wrong 'with a column t_trace, t_detect or t_sampling, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
+		wrong 'with a column t_trace, t_detect or t_sampling, give --budget' "$heads t_detect" 'a 1 1 .5 0' &&
 		wrong 'the frequency "0" is not above 0; leave out a class without events' "$heads" 'a 0 1 .5' &&
 		wrong 'wrong:2: class "a": the t_detect "1e-300" is too small' "$heads t_detect" 'a 1 1 .5 1e-300' &&
 		wrong 'wrong:2: class "a": the frequency "1e-300" is too small' "$heads" 'a 1e-300 1 .5' &&

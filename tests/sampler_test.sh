@@ -167,6 +167,33 @@ refused() {
 	[ $? -eq "$1" ] && grep -q "$2" "$tap_dir/refused" || { cat "$tap_dir/refused"; return 1; }
 }
 
+# Of the library and of the program: as often as they come, and how long each lasts.
+table_is_right() {
+	pvm_on v1 evspace plan --table --duration 1s --minimum user=1 >"$tap_dir/table" 2>&1 &&
+		awk '$1 == "p2p@world" { p = $2 > 0.1 && $2 < 1000 && $4 <= 1 } $1 == "user" { u = $2 > 1 && $2 < 1000 && $4 > 0.3 && $4 <= 1 && $6 == 1 } END { exit !(p && u) }' "$tap_dir/table"
+}
+
+pvm_modes() {
+	pvm_on v1 evspace collect --json | grep '"type":"class"' | grep -o '"mode":"[^"]*"' | sort -u | tr -d '\n'
+}
+
+pvm_is_planned() {
+	! pvm_is_traced
+}
+
+pvm_is_traced() {
+	[ "$(pvm_modes)" = '"mode":"trace"' ]
+}
+
+a_plan_is_applied() {
+	LD_PRELOAD=$lib started long "$top_builddir/tests/apps/pvm_figure5" 2 10 100000
+	bed_until table_is_right || { cat "$tap_dir/table"; return 1; }
+	started plan evspace plan --budget 0.0001% --weight p2p@world=100 --duration 200ms --apply --json
+	bed_until pvm_is_planned && bed_until grep -q '"type":"change"' "$bed_dir/plan.out" && bed_kill INT plan && bed_wait plan &&
+		pvm_is_traced || { cat "$bed_dir"/plan.*; pvm_modes; return 1; }
+	bed_kill TERM long
+}
+
 pvm_begin || { echo "Bail out! no virtual machine"; exit 99; }
 agent_runs >"$tap_dir/begun" 2>&1 || { sed 's/^/# /' "$tap_dir/begun" "$bed_dir/agent.err"; exit 99; }
 tap_case "samples that are kept are ends of segments, and few" samples_are_kept
@@ -180,5 +207,6 @@ tap_case "and other readings have no more words" refused 2 "nothing more behind"
 tap_case "no filtered events are taken for a trace" refused 1 "a filter has left out" entropy --samples "$tap_dir/thinned" --trace "$tap_dir/thinned"
 tap_case "nor samples for a trace" refused 1 "the trace is to be one of events" entropy --samples "$tap_dir/samples" --trace "$tap_dir/samples"
 tap_case "one archive is not enough" refused 2 "go together" entropy --samples "$tap_dir/samples"
+tap_case "a plan of a PVM program: its classes are measured, and switched until Ctrl-C" a_plan_is_applied
 [ ! -s "$tap_dir/judged" ] || cat "$tap_dir/judged"
 tap_done

@@ -16,6 +16,9 @@ struct event_class {
 	double t_trace;	  /* seconds to report one of its events, above 0 */
 	double minimum;	  /* Hz that it is to be seen with at least, 0 or more (4.3.5) */
 	double t_detect;  /* seconds to see one that is not reported (4.3.4) */
+	/* seconds of a probe that hits one (4.3.3); 0: as of others. There is one probe, for all:
+	 * see plan_table_sampling() */
+	double t_sampling;
 };
 
 /** What collecting may take. If only the number of reports a second is limited (the paper's MaxF),
@@ -81,12 +84,18 @@ double knapsack_left(const struct plan_budget *budget, double used);
 bool knapsack_value(const struct event_class *classes, size_t n, const struct plan_budget *budget,
 		    struct probing_plan *plan);
 
+/** Make the plan of @plan->traced, whose probe has a frequency of 0 or more, tell more: by tracing
+ * a class more or less, or one instead of another, until none of these does. Then fill in the
+ * others; minimums it does not mind. Takes @n squared for each of its steps. */
+void knapsack_improve(const struct event_class *classes, size_t n, const struct plan_budget *budget,
+		      struct probing_plan *plan);
+
 /**
  * Problem 2, which is NP-hard: the best @most plans, best first, by branch and bound over the
- * classes and over the probe's frequency. If that takes too many steps it ends with what it has,
- * and no plan that it has not found tells more than *@bound; those that tell as much are the best
- * ones. Deterministic. @plans are from knapsack_plans_new(). Returns how many it has found, all of
- * them different; 0: none keeps budget and minimums.
+ * classes, over how many of them are traced and over the probe's frequency. If that takes too many
+ * steps it ends with what it has, and no plan that it has not found tells more than *@bound; those
+ * that tell as much are the best ones. Deterministic. @plans are from knapsack_plans_new(). Returns
+ * how many it has found, all of them different; 0: none keeps budget and minimums.
  */
 size_t knapsack_probing(const struct event_class *classes, size_t n,
 			const struct plan_budget *budget, struct probing_plan *plans, size_t most,

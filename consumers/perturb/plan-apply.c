@@ -42,13 +42,13 @@ static int live_read(struct planning *p)
 static int print_table(const struct planning *p)
 {
 	printf("# --t-report %.3g --t-sampling %.3g\n"
-	       "class frequency weight duty t_trace minimum t_detect\n",
-	       plan_live_t_report(p->live), plan_live_t_sampling(p->live));
+	       "class frequency weight duty t_trace minimum t_detect t_sampling\n",
+	       plan_live_t_report(p->live), plan_live_t_vain(p->live));
 	for (size_t i = 0; i < p->table.n; i++) {
 		const struct event_class *c = &p->table.classes[i];
 
-		printf("%s %.6g %g %.6g %.3g %g %.3g\n", p->table.names[i], c->frequency, c->weight,
-		       c->duty, c->t_trace, c->minimum, c->t_detect);
+		printf("%s %.6g %g %.6g %.3g %g %.3g %.3g\n", p->table.names[i], c->frequency,
+		       c->weight, c->duty, c->t_trace, c->minimum, c->t_detect, c->t_sampling);
 	}
 	return EXIT_FINE;
 }

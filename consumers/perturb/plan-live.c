@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures event classes by the difference of two looks at the program's counts, and probes what is
- * sampled meanwhile. */
+/* Measures event classes by the difference of two looks at the program's counts, while a probe sees
+ * what is sampled. Hosts that are late are left out until they answer again. */
 #include "consumers/perturb/plan-live.h"
 
 #include <math.h>
@@ -9,24 +9,11 @@
 #include <sys/random.h>
 
 #include "consumers/cli/command.h"
+#include "consumers/perturb/plan-probe.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
 #include "tree/scope/classes.h"
-
-/* A class is a channel on MPI_COMM_WORLD, or on all other communicators and none. */
-#define SLOTS (2u * CHANNEL_COUNT)
-
-/* Waves that tell what a probe costs, and the time that an event takes if nothing tells. */
-#define PROBES	      20u
-#define EVENT_SECONDS 25e-9
-
-/* Timed events from which on a channel's mean is believed. */
-#define TIMED_LEAST 16u
-
-/* Waves a second, whatever the plan says. */
-#define PROBE_LEAST_HZ 1.0
-#define PROBE_MOST_HZ  1000.0
 
 /* Counts of a class, and what is known of it. */
 struct plan_slot {
@@ -34,31 +21,25 @@ struct plan_slot {
 	enum evspace_mode mode; /* as it was switched; EVSPACE_AS_IT_IS: it was not */
 	bool strayed;		/* somewhere it is in another one */
 	double frequency, duty; /* frequency 0: not measured yet */
-	uint64_t hits;		/* of probes, while it was measured */
 };
 
-/* What operations of a channel cost, by those that were timed. */
-struct plan_timed {
-	uint64_t n;  /* so far … */
-	double ns;   /* … and their sum */
-	double each; /* seconds; 0: not known yet */
-};
+/* Room for the names of hosts that are late. */
+#define LATE_TEXT 512u
 
 struct plan_live {
 	struct common common;
 	struct evspace_connection *control;
-	struct evspace_client *probe;
+	struct plan_probe probe;
 	const struct class_figures *weights, *minimums;
 	struct evspace_lease lease; /* ms 0: none */
-	struct plan_slot slots[SLOTS];
-	uint64_t probes;
-	unsigned processes;
-	double t_report, t_sampling;
+	struct plan_slot slots[PLAN_SLOTS];
+	char late[LATE_TEXT];			 /* hosts that did not answer last time … */
+	unsigned answered;			 /* … and processes of those that did */
 	struct plan_timed timed[CHANNEL_COUNT];	 /* that are events */
 	struct plan_timed passed[CHANNEL_COUNT]; /* that are seen, and are none */
 	struct evspace_cost_sums costs;		 /* at the last measurement */
 	struct evspace_spent spent;		 /* since the one before; seconds 0: not known */
-	bool quiet;				 /* what went wrong has been said */
+	bool quiet, ending;			 /* quiet: what went wrong has been said */
 	int code;
 };
 
@@ -73,55 +54,6 @@ static void slot_name(unsigned slot, char name[CLASS_TEXT])
 	snprintf(name, CLASS_TEXT, "%s%s", channel_name(slot / 2), slot % 2 ? "@world" : "");
 }
 
-/* ---- what an event and a probe cost ---- */
-
-/* Whom did the probe find in an operation? */
-static void probe_take(struct plan_live *live)
-{
-	struct evspace_event event;
-
-	live->probes++;
-	while (evspace_event(live->probe, &event)) {
-		int channel = op_channel(event.op_number);
-
-		if (event.flags & EVSPACE_RUNNING && channel >= 0 && channel < (int)CHANNEL_COUNT)
-			live->slots[2 * channel + (evspace_is_world(live->probe, event.comm) != 0)]
-				.hits++;
-	}
-}
-
-/* Take waves until @enough or the time has passed. Returns 0, or -1 when the connection is lost. */
-static int probe_for(struct plan_live *live, uint64_t ns, uint64_t enough, const volatile int *stop)
-{
-	uint64_t until = clock_mono_ns() + ns, n = 0;
-	int rc = 1;
-
-	while (rc >= 0 && n < enough && clock_mono_ns() < until && !(stop && *stop)) {
-		rc = evspace_next(live->probe, 50);
-		n += rc == 1;
-		if (rc == 1)
-			probe_take(live);
-	}
-	return rc < 0 ? live_end(live, EXIT_NO_CONNECTION, evspace_why(live->probe)) : 0;
-}
-
-/* Learn from the waves so far what an event and a probe cost. */
-static void costs_take(struct plan_live *live)
-{
-	const struct evspace_wave *w = evspace_wave(live->probe);
-	struct evspace_counts counts;
-
-	if (!w)
-		return;
-	evspace_counts(live->probe, &counts);
-	live->processes = w->processes;
-	if (w->written > 0 && w->cost_ns > 0)
-		live->t_report = (double)w->cost_ns / 1e9 / (double)w->written;
-	if (counts.waves > 1 && counts.cpu_us > 0 && w->processes > 0)
-		live->t_sampling =
-			(double)counts.cpu_us / 1e6 / (double)counts.waves / (double)w->processes;
-}
-
 void class_figures_fini(struct class_figures *figures)
 {
 	for (size_t i = 0; i < figures->n; i++)
@@ -134,22 +66,17 @@ struct plan_live *plan_live_new(const struct common *common, const struct class_
 	struct plan_live *live = memory_new(1, sizeof(*live));
 
 	live->common = *common;
-	live->common.look.view = "heartbeat";
-	live->common.look.define = NULL;
-	live->common.look.rate_hz = PROBES;
 	live->weights = weights;
 	live->minimums = minimums;
-	live->t_report = live->t_sampling = EVENT_SECONDS;
-	for (unsigned i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < PLAN_SLOTS; i++)
 		live->slots[i].mode = EVSPACE_AS_IT_IS;
 	while (!live->lease.id)
 		if (getrandom(&live->lease.id, sizeof(live->lease.id), 0) < 0)
 			live->lease.id = clock_mono_ns();
-	live->probe = options_open("evspace plan", &live->common, &live->code);
-	if (live->probe && probe_for(live, UINT64_C(3000000000), PROBES, NULL) == 0) {
-		costs_take(live);
+	live->code = plan_probe_open(&live->probe, &live->common);
+	if (live->code == EXIT_FINE) {
 		live->control = evspace_connect(&live->common.look);
-		if (live->processes == 0)
+		if (live->probe.processes == 0)
 			live_end(live, EXIT_BAD_NEWS, "there is no live program to measure");
 	}
 	*code = live->code;
@@ -161,18 +88,23 @@ void plan_live_free(struct plan_live *live)
 	if (!live)
 		return;
 	evspace_disconnect(live->control);
-	options_close(&live->common, live->probe);
+	plan_probe_close(&live->probe);
 	free(live);
 }
 
 double plan_live_t_report(const struct plan_live *live)
 {
-	return live->t_report;
+	return live->probe.t_report;
 }
 
 double plan_live_t_sampling(const struct plan_live *live)
 {
-	return live->t_sampling;
+	return live->probe.t_sampling;
+}
+
+double plan_live_t_vain(const struct plan_live *live)
+{
+	return live->probe.vain.each > 0 ? live->probe.vain.each : live->probe.t_sampling;
 }
 
 /* ---- asking ---- */
@@ -183,23 +115,43 @@ static void slot_forget(struct plan_slot *slot)
 	slot->strayed = false;
 }
 
+/* Who is late is left out, and said once; who cannot do it ends it. */
+static void hosts_take(struct plan_live *live, const struct evspace_switched *switched)
+{
+	char late[LATE_TEXT] = "";
+	size_t used = 0;
+
+	live->answered = 0;
+	for (size_t i = 0; i < switched->n_hosts; i++) {
+		const struct evspace_host_reply *h = &switched->hosts[i];
+
+		live->answered += h->missing ? 0 : h->processes;
+		if (h->missing && used < sizeof(late))
+			used += (size_t)snprintf(late + used, sizeof(late) - used, "%s%s (%s)",
+						 used ? ", " : "", h->name, h->missing);
+		if (h->missing || !h->text[0] || live->quiet)
+			continue;
+		fprintf(stderr, "evspace plan: %s: %s\n", h->name, h->text);
+		live->code = EXIT_BAD_NEWS;
+	}
+	if (live->ending ? late[0] != '\0' : strcmp(late, live->late) != 0)
+		fprintf(stderr, "evspace plan: %s%s\n",
+			!late[0]       ? "all hosts answer again"
+			: live->ending ? "modes are put back when leases are over on "
+				       : "goes on without ",
+			late);
+	memcpy(live->late, late, sizeof(late));
+}
+
 static void live_answered(const struct evspace_reply *reply, void *arg)
 {
 	struct plan_live *live = arg;
 
 	if (!options_answered("evspace plan", reply, &live->code))
 		return;
-	for (unsigned i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < PLAN_SLOTS; i++)
 		slot_forget(&live->slots[i]);
-	for (size_t i = 0; i < reply->switched->n_hosts; i++) {
-		const struct evspace_host_reply *h = &reply->switched->hosts[i];
-
-		if ((!h->missing && !h->text[0]) || live->quiet)
-			continue;
-		fprintf(stderr, "evspace plan: %s: %s\n", h->name,
-			h->text[0] ? h->text : h->missing);
-		live->code = EXIT_BAD_NEWS;
-	}
+	hosts_take(live, reply->switched);
 	for (size_t i = 0; i < reply->switched->n_classes; i++) {
 		const struct evspace_collected *c = &reply->switched->classes[i];
 		int channel = channel_find(c->channel);
@@ -233,24 +185,6 @@ static int live_ask(struct plan_live *live, const struct evspace_order *orders, 
 
 /* ---- measuring ---- */
 
-static double half(double before, double now)
-{
-	return before > 0 ? (before + now) / 2 : now;
-}
-
-/* What has been timed since the last look counts half. */
-static void timed_take(struct plan_timed *timed, uint64_t n, double mean_ns)
-{
-	double ns = mean_ns * (double)n;
-
-	if (!isfinite(ns) || n < timed->n + TIMED_LEAST)
-		return;
-	if (ns > timed->ns)
-		timed->each = half(timed->each, (ns - timed->ns) / (double)(n - timed->n) / 1e9);
-	timed->n = n;
-	timed->ns = ns;
-}
-
 static void cost_answered(const struct evspace_reply *reply, void *arg)
 {
 	struct plan_live *live = arg;
@@ -264,8 +198,8 @@ static void cost_answered(const struct evspace_reply *reply, void *arg)
 
 		if (channel < 0 || channel >= CHANNEL_COUNT)
 			continue;
-		timed_take(&live->timed[channel], c->timed, c->event_ns);
-		timed_take(&live->passed[channel], c->passed, c->passed_ns);
+		plan_timed_take(&live->timed[channel], c->timed, c->event_ns);
+		plan_timed_take(&live->passed[channel], c->passed, c->passed_ns);
 	}
 	if (!costs || !last->taken_ns ||
 	    evspace_cost_between(last, &costs->sums, costs->sums.agents_s - last->agents_s,
@@ -284,9 +218,10 @@ static void live_ask_costs(struct plan_live *live)
 	(void)evspace_wait(live->control, -1);
 }
 
-/* What has happened since @before, in @seconds of all processes, which were probed so often. */
+/* What has happened since @before, in @seconds of all processes, of which probes hit that @share.
+ */
 static void slot_measure(struct plan_slot *slot, const struct plan_slot *before, double seconds,
-			 double probed)
+			 double share)
 {
 	double calls = slot->calls > before->calls ? (double)(slot->calls - before->calls) : 0;
 	double recorded =
@@ -295,10 +230,11 @@ static void slot_measure(struct plan_slot *slot, const struct plan_slot *before,
 
 	/* the times are those of the recorded ones; what is only counted no probe sees */
 	if (recorded > 0 && ns > 0)
-		slot->duty = fmin(half(slot->duty, ns / 1e9 * calls / recorded / seconds), 1);
-	else if (calls > 0 && probed > 0 && slot->mode != EVSPACE_COUNT)
-		slot->duty = fmin(half(slot->duty, (double)slot->hits / probed), 1);
-	slot->frequency = calls > 0 ? half(slot->frequency, calls / seconds) : slot->frequency / 2;
+		slot->duty = fmin(plan_half(slot->duty, ns / 1e9 * calls / recorded / seconds), 1);
+	else if (calls > 0 && share >= 0 && slot->mode != EVSPACE_COUNT)
+		slot->duty = fmin(plan_half(slot->duty, share), 1);
+	slot->frequency =
+		calls > 0 ? plan_half(slot->frequency, calls / seconds) : slot->frequency / 2;
 	if (slot->frequency < 1e-3)
 		slot->frequency = 0;
 }
@@ -317,11 +253,11 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 
 	plan_table_fini(table);
 	*table = (struct plan_table){
-		.classes = memory_new(SLOTS, sizeof(*table->classes)),
-		.names = memory_new(SLOTS, sizeof(*table->names)),
+		.classes = memory_new(PLAN_SLOTS, sizeof(*table->classes)),
+		.names = memory_new(PLAN_SLOTS, sizeof(*table->names)),
 		.said_times = true,
 	};
-	for (unsigned i = 0; i < SLOTS; i++) {
+	for (unsigned i = 0; i < PLAN_SLOTS; i++) {
 		const struct plan_slot *slot = &live->slots[i];
 		double t_trace = live->timed[i / 2].each;
 
@@ -332,18 +268,32 @@ static void table_make(const struct plan_live *live, struct plan_table *table)
 			.frequency = slot->frequency,
 			.weight = figure_of(live->weights, name, 1),
 			.duty = slot->duty,
-			.t_trace = t_trace > 0 ? t_trace : live->t_report,
+			.t_trace = t_trace > 0 ? t_trace : live->probe.t_report,
 			.minimum = figure_of(live->minimums, name, 0),
 			.t_detect = live->passed[i / 2].each,
+			.t_sampling = live->probe.sampled[i].each,
 		};
 		table->names[table->n++] = memory_copy(name);
 	}
 }
 
+/* Measure the classes of the hosts that have answered before and after. */
+static void slots_measure(struct plan_live *live, const struct plan_slot *before, double seconds)
+{
+	/* who is late has no part in counts, and with all hosts looks are the better count */
+	double processes = live->late[0] ? live->answered : live->probe.processes;
+	double probed = (double)live->probe.probes * processes;
+
+	for (unsigned i = 0; i < PLAN_SLOTS; i++)
+		slot_measure(&live->slots[i], &before[i], seconds * processes,
+			     probed > 0 ? (double)live->probe.hits[i] / probed : -1);
+}
+
 int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *stop,
 		      struct plan_table *table)
 {
-	struct plan_slot before[SLOTS];
+	struct plan_slot before[PLAN_SLOTS];
+	char late[LATE_TEXT];
 	uint64_t since;
 	double seconds;
 
@@ -351,21 +301,20 @@ int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *s
 		return live->code;
 	if (!live->costs.taken_ns)
 		live_ask_costs(live);
-	for (unsigned i = 0; i < SLOTS; i++)
-		live->slots[i].hits = 0;
-	live->probes = 0;
+	plan_probe_begin(&live->probe);
 	memcpy(before, live->slots, sizeof(before));
+	memcpy(late, live->late, sizeof(late));
 	since = clock_mono_ns();
-	if (probe_for(live, ns, UINT64_MAX, stop) < 0 || live_ask(live, NULL, 0) != EXIT_FINE)
+	live->code = plan_probe_for(&live->probe, ns, stop);
+	if (live->code != EXIT_FINE || live_ask(live, NULL, 0) != EXIT_FINE)
 		return live->code;
 	seconds = (double)(clock_mono_ns() - since) / 1e9;
-	costs_take(live);
 	live_ask_costs(live);
-	if (live->processes == 0)
+	if (live->probe.processes == 0 && live->probe.missing == 0)
 		return live_end(live, EXIT_BAD_NEWS, "the program has ended");
-	for (unsigned i = 0; i < SLOTS; i++)
-		slot_measure(&live->slots[i], &before[i], seconds * live->processes,
-			     (double)live->probes * live->processes);
+	/* else what was known stays */
+	if (strcmp(late, live->late) == 0 && live->answered > 0)
+		slots_measure(live, before, seconds);
 	table_make(live, table);
 	/* while a plan is in effect, the program may be silent for some time */
 	if (table->n == 0 && !live->lease.ms)
@@ -381,7 +330,7 @@ static unsigned slot_of(const char *name)
 {
 	char its[CLASS_TEXT];
 
-	for (unsigned i = 0; i < SLOTS; i++) {
+	for (unsigned i = 0; i < PLAN_SLOTS; i++) {
 		slot_name(i, its);
 		if (strcmp(its, name) == 0)
 			return i;
@@ -399,7 +348,7 @@ bool plan_live_is_fresh(const struct plan_live *live, const struct plan_table *t
 
 bool plan_live_has_strayed(const struct plan_live *live)
 {
-	for (unsigned i = 0; i < SLOTS; i++)
+	for (unsigned i = 0; i < PLAN_SLOTS; i++)
 		if (live->slots[i].strayed)
 			return true;
 	return false;
@@ -412,22 +361,10 @@ void plan_live_modes(const struct plan_live *live, const struct plan_table *tabl
 		modes[i] = live->slots[slot_of(table->names[i])].mode;
 }
 
-/* Probe so often from now on. */
-static int probe_again(struct plan_live *live, double hz)
-{
-	hz = fmin(fmax(hz, PROBE_LEAST_HZ), PROBE_MOST_HZ);
-	if (fabs(hz - live->common.look.rate_hz) < hz / 5)
-		return EXIT_FINE;
-	live->common.look.rate_hz = hz;
-	options_close(&live->common, live->probe);
-	live->probe = options_open("evspace plan", &live->common, &live->code);
-	return live->code;
-}
-
 int plan_live_switch(struct plan_live *live, const struct plan_table *table,
 		     const enum evspace_mode *modes, double probing_hz, unsigned lease_ms)
 {
-	struct evspace_order orders[SLOTS];
+	struct evspace_order orders[PLAN_SLOTS];
 
 	/* in the order of slots: a channel's other communicators before the world, which they
 	 * include */
@@ -440,7 +377,7 @@ int plan_live_switch(struct plan_live *live, const struct plan_table *table,
 		return live->code;
 	for (size_t i = 0; i < table->n; i++)
 		live->slots[slot_of(table->names[i])].mode = orders[i].mode;
-	return probe_again(live, probing_hz);
+	return live->code = plan_probe_rate(&live->probe, probing_hz);
 }
 
 const struct evspace_spent *plan_live_spent(const struct plan_live *live)
@@ -480,6 +417,7 @@ int plan_live_end(struct plan_live *live, bool keep)
 	if (!live->lease.ms)
 		return EXIT_FINE;
 	among.view = NULL;
+	live->ending = true;
 	live->quiet = live->code != EXIT_FINE;
 	live->code = EXIT_FINE;
 	live->lease.ms = 0;

@@ -35,12 +35,16 @@ void plan_live_free(struct plan_live *live);
 double plan_live_t_report(const struct plan_live *live);
 double plan_live_t_sampling(const struct plan_live *live);
 
+/** The same of a probe that hits no class. */
+double plan_live_t_vain(const struct plan_live *live);
+
 /**
  * Measure for @ns, or until *@stop. @table gets the classes that had calls: events a second of a
  * process, on average, the share of its time in them, what an event costs (of a channel that has
- * too few timed ones, t_report), and what it costs to see one that is not recorded (0: none was
- * timed yet). What was measured before counts half, where it was. A lease
- * that this holds goes on.
+ * too few timed ones, t_report), what it costs to see one that is not recorded, and to look when
+ * one is hit (0: too few were timed yet). What was measured before counts half, where it was. A
+ * lease that this holds goes on. Hosts that do not answer are left out, and named once; theirs ends
+ * by itself, and when they answer again their classes have strayed.
  * Returns EXIT_FINE, or the exit code after a message.
  */
 int plan_live_measure(struct plan_live *live, uint64_t ns, const volatile int *stop,
@@ -57,8 +61,8 @@ bool plan_live_has_strayed(const struct plan_live *live);
 void plan_live_modes(const struct plan_live *live, const struct plan_table *table,
 		     enum evspace_mode *modes);
 
-/** Switch the classes of @table to @modes in one command; look @probing_hz times a second (1 to
- * 1000), and hold all modes for @lease_ms, which each measuring begins again. Returns as above. */
+/** Switch the classes of @table to @modes in one command; look @probing_hz times a second, and hold
+ * all modes for @lease_ms, which each measuring begins again. Returns as above. */
 int plan_live_switch(struct plan_live *live, const struct plan_table *table,
 		     const enum evspace_mode *modes, double probing_hz, unsigned lease_ms);
 

@@ -17,7 +17,7 @@
 /* So that sums of products are finite. */
 #define NUMBER_MOST 1e18
 
-#define COLUMNS_MAX 9u
+#define COLUMNS_MAX 10u
 
 enum column {
 	CLASS,
@@ -26,15 +26,23 @@ enum column {
 	DUTY,
 	T_TRACE,
 	T_DETECT,
+	T_SAMPLING,
 	MINIMUM,
 	INTERRUPTED,
 	DEDUCED_FROM
 };
 
 static const char *const column_names[COLUMNS_MAX] = {
-	[CLASS] = "class",     [FREQUENCY] = "frequency",     [WEIGHT] = "weight",
-	[DUTY] = "duty",       [T_TRACE] = "t_trace",	      [T_DETECT] = "t_detect",
-	[MINIMUM] = "minimum", [INTERRUPTED] = "interrupted", [DEDUCED_FROM] = "deduced_from",
+	[CLASS] = "class",
+	[FREQUENCY] = "frequency",
+	[WEIGHT] = "weight",
+	[DUTY] = "duty",
+	[T_TRACE] = "t_trace",
+	[T_DETECT] = "t_detect",
+	[T_SAMPLING] = "t_sampling",
+	[MINIMUM] = "minimum",
+	[INTERRUPTED] = "interrupted",
+	[DEDUCED_FROM] = "deduced_from",
 };
 
 /* A class of the table, by name. */
@@ -113,7 +121,8 @@ static int reading_heads(struct reading *r, char *const *words, size_t n, struct
 			return errorf(
 				e,
 				"%s is no column: they are class, frequency, weight, duty, and "
-				"perhaps t_trace, t_detect, minimum, interrupted, deduced_from",
+				"perhaps t_trace, t_detect, t_sampling, minimum, interrupted, "
+				"deduced_from",
 				utf8_quote(words[i], quoted));
 		if (r->said[column])
 			return errorf(e, "there are two columns %s", column_names[column]);
@@ -155,6 +164,8 @@ static int row_take(struct class_row *row, enum column column, const char *word,
 	case T_DETECT:
 		c->t_detect = 0;
 		return strcmp(word, "0") ? plan_seconds(word, "t_detect", &c->t_detect, e) : 0;
+	case T_SAMPLING:
+		return strcmp(word, "0") ? plan_seconds(word, "t_sampling", &c->t_sampling, e) : 0;
 	case MINIMUM:
 		return plan_number(word, "minimum", 0, DBL_MAX, &c->minimum, e);
 	case INTERRUPTED:
@@ -256,7 +267,7 @@ static int reading_end(struct reading *r, struct plan_table *table, struct error
 	table->classes = memory_new(n, sizeof(*table->classes));
 	table->names = memory_new(n, sizeof(*table->names));
 	table->deduced = memory_new(n, sizeof(*table->deduced));
-	table->said_times = r->said[T_TRACE] || r->said[T_DETECT];
+	table->said_times = r->said[T_TRACE] || r->said[T_DETECT] || r->said[T_SAMPLING];
 	for (const struct class_row *row = r->rows; row; row = row->hh.next) {
 		if (reading_deduced(r, row, e))
 			return -1;
@@ -302,6 +313,20 @@ int plan_table_read(struct plan_table *table, FILE *in, const char *name, double
 		error_prefix(e, "%s:%u", name, r.line);
 	reading_fini(&r);
 	return failed;
+}
+
+double plan_table_sampling(const struct plan_table *table, double others)
+{
+	double hit = 0, seconds = 0;
+
+	for (size_t i = 0; i < table->n; i++) {
+		const struct event_class *c = &table->classes[i];
+
+		hit += c->t_sampling > 0 ? c->duty : 0;
+		seconds += c->t_sampling > 0 ? c->duty * c->t_sampling : 0;
+	}
+	/* of several threads a probe may hit more than one class */
+	return hit < 1 ? seconds + (1 - hit) * others : seconds / hit;
 }
 
 void plan_table_fini(struct plan_table *table)

@@ -21,13 +21,14 @@ struct plan_table {
 	size_t n_deduced;
 	char **counted; /* of a running program: which are too dear to be seen; NULL: none */
 	size_t n_counted;
-	bool said_times; /* it has times to trace or to detect of its own */
+	bool said_times; /* it has times of its own */
 };
 
 /**
  * Read a table: lines of words between blanks, the first one names the columns; `#` and what
  * follows it is no part of it. Columns, in any order: class, frequency, weight, duty; and if they
- * are there t_trace and t_detect (else @t_trace and @t_detect, in seconds), minimum, interrupted
+ * are there t_trace and t_detect (else @t_trace and @t_detect, in seconds), t_sampling, minimum,
+ * interrupted
  * (4.3.2: how often an event is interrupted, each time making one more to trace), deduced_from
  * (4.3.1: `-`, or the class that tells all of this one). Returns 0, or -1 with @e, which begins
  * with "@name:LINE: ". The table is for plan_table_fini() in both cases.
@@ -37,6 +38,10 @@ int plan_table_read(struct plan_table *table, FILE *in, const char *name, double
 
 /** Free what the table owns. */
 void plan_table_fini(struct plan_table *table);
+
+/** Seconds that a probe takes on average, if one that hits no class with a time of its own takes
+ * @others: classes are hit as often as their duties say. */
+double plan_table_sampling(const struct plan_table *table, double others);
 
 /** Read a number of @what that is finite and from @least to @most. Returns 0, or -1 with @e. */
 int plan_number(const char *text, const char *what, double least, double most, double *number,

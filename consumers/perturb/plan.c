@@ -36,7 +36,8 @@ static const char plan_help[] =
 	"of the columns: class, frequency (events a second), weight (what an event of it\n"
 	"tells), duty (event time over period, from 0 to 1). Columns that may be there:\n"
 	"t_trace (time to record an event, instead of --t-report), t_detect (time to see\n"
-	"one that is not recorded), minimum (Hz that it is to be seen with at least),\n"
+	"one that is not recorded), t_sampling (time of a probe that hits one, instead\n"
+	"of --t-sampling), minimum (Hz that it is to be seen with at least),\n"
 	"interrupted (how often an event of it is on average interrupted), deduced_from\n"
 	"(the class that tells all of it, or -).\n";
 
@@ -226,9 +227,13 @@ static int plan_read(struct planning *p)
 		return plan_end(EXIT_USAGE, e.text);
 	if (p->max_hz > 0 && p->table.said_times)
 		return plan_end(EXIT_USAGE, "--max-frequency counts all events alike: with "
-					    "a column t_trace or t_detect, give --budget");
+					    "a column t_trace, t_detect or t_sampling, give "
+					    "--budget");
 	p->limits.share = p->max_hz > 0 ? p->max_hz : p->budget;
-	p->limits.t_sampling = p->max_hz > 0 ? 1 : p->t_sampling > 0 ? p->t_sampling : p->t_report;
+	p->limits.t_sampling =
+		p->max_hz > 0 ? 1
+			      : plan_table_sampling(&p->table, p->t_sampling > 0 ? p->t_sampling
+										 : p->t_report);
 	return EXIT_FINE;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The program of Figure 5 of Özmen's "An Entropy-Based Algorithm for Time-Driven Software
  * Instrumentation in Parallel Systems", its functions as regions:
- * pvm_figure5 [SLAVES [MS]], MS being how long foo() takes, and init() twice that.
+ * pvm_figure5 [SLAVES [MS [TRIPS]]], MS being how long foo() takes, and init() twice that.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,10 +18,11 @@
 #define TAG_RESULT  2
 #define FOOS	    4
 #define ROUND_TRIPS 3
+#define WORDS	    4 /* before the tasks */
 
 struct family {
 	int tids[TASKS_MAX + 1]; /* the parent first */
-	int n, me, ms;
+	int n, me, ms, trips;
 };
 
 static void compute(int ms)
@@ -73,28 +74,28 @@ static int do_calc(struct family *f)
 	return 0;
 }
 
-static int family_begin(struct family *f, int slaves, int ms)
+static int family_begin(struct family *f, int slaves)
 {
 	char program[512], here[] = ".";
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	int words[TASKS_MAX + 4];
+	int words[TASKS_MAX + 1 + WORDS];
 
 	if (length < 0)
 		return -1;
 	program[length] = '\0';
 	f->tids[0] = pvm_mytid();
 	f->n = slaves + 1;
-	f->ms = ms;
 	for (int i = 1; i <= slaves; i++)
 		if (pvm_spawn(program, NULL, PvmTaskHost, here, 1, &f->tids[i]) != 1)
 			return -1;
 	words[0] = f->n;
-	words[1] = ms;
+	words[1] = f->ms;
+	words[3] = f->trips;
 	for (int i = 0; i < f->n; i++)
-		words[3 + i] = f->tids[i];
+		words[WORDS + i] = f->tids[i];
 	for (int i = 1; i < f->n; i++) {
 		words[2] = i;
-		if (send_to(f->tids[i], TAG_BEGIN, words, 3 + f->n) < 0)
+		if (send_to(f->tids[i], TAG_BEGIN, words, WORDS + f->n) < 0)
 			return -1;
 	}
 	return 0;
@@ -102,28 +103,30 @@ static int family_begin(struct family *f, int slaves, int ms)
 
 static int family_join(struct family *f, int parent)
 {
-	int words[3];
+	int words[WORDS];
 
-	if (pvm_recv(parent, TAG_BEGIN) < 0 || pvm_upkint(words, 3, 1) < 0 || words[0] < 1 ||
+	if (pvm_recv(parent, TAG_BEGIN) < 0 || pvm_upkint(words, WORDS, 1) < 0 || words[0] < 1 ||
 	    words[0] > TASKS_MAX + 1)
 		return -1;
 	f->n = words[0];
 	f->ms = words[1];
 	f->me = words[2];
+	f->trips = words[3];
 	return pvm_upkint(f->tids, f->n, 1) < 0 ? -1 : 0;
 }
 
 int main(int argc, char **argv)
 {
-	int slaves = argc > 1 ? atoi(argv[1]) : 2, ms = argc > 2 ? atoi(argv[2]) : 20;
+	int slaves = argc > 1 ? atoi(argv[1]) : 2;
+	struct family f = {.ms = argc > 2 ? atoi(argv[2]) : 20,
+			   .trips = argc > 3 ? atoi(argv[3]) : ROUND_TRIPS};
 	int parent = pvm_parent();
-	struct family f = {.me = 0};
 
-	if (slaves < 1 || slaves > TASKS_MAX || ms < 1)
+	if (slaves < 1 || slaves > TASKS_MAX || f.ms < 1 || f.trips < 1)
 		return 2;
-	if ((parent < 0 ? family_begin(&f, slaves, ms) : family_join(&f, parent)) < 0)
+	if ((parent < 0 ? family_begin(&f, slaves) : family_join(&f, parent)) < 0)
 		return 1;
-	for (int i = 0; i < ROUND_TRIPS; i++)
+	for (int i = 0; i < f.trips; i++)
 		if (do_calc(&f) < 0)
 			return 1;
 	pvm_exit();
