@@ -135,16 +135,16 @@ is_reduced() {
 
 reduces() {
 	tap_says 0 '"p2p":0.0' evspace plan --reduce --t-detect 1ms --budget 0.01% --duration 1s --json &&
-		evspace plan --reduce --t-detect 1ns --budget 0.01% --duration 1s --json >"$tap_dir/reduced" &&
+		evspace plan --reduce --t-detect 1ns --budget 0.001% --duration 1s --json >"$tap_dir/reduced" &&
 		grep -q '"frequencies":{.*"collective@world":[0-9]' "$tap_dir/reduced" || { cat "$tap_dir/reduced"; return 1; }
 	evspace collect trace >/dev/null && modes >"$tap_dir/before"
-	bed_start reducer evspace plan --reduce --t-detect 1ns --budget 0.01% --duration 1s --apply --json
+	bed_start reducer evspace plan --reduce --t-detect 1ns --budget 0.001% --duration 1s --apply --json
 	bed_until is_reduced && bed_until grep -q '"type":"change"' "$bed_dir/reducer.out" && bed_kill INT reducer && bed_wait reducer
 	sed -n 's/.*"parts":{\([^}]*\)}.*/\1/p' "$bed_dir/reducer.out" | tr ',' '\n' | cut -d: -f2 |
 		awk '$1 < 1 { less++ } $1 > 0 { some++ } END { exit !(less && some) }' && as_before || { cat "$bed_dir"/reducer.*; return 1; }
 }
 
-# busy_modes: of a program that makes so many events that recording them all takes more than half of 0.1 %, beside others that keep the machine busy, too.
+# busy_modes: of a program that makes so many events that recording them all takes more than half of 0.002 %, beside others that keep the machine busy, too.
 busy_modes() {
 	evspace collect --run busy --json | grep '"type":"class"' | grep -o '"mode":"[^"]*"' | sort -u | tr -d '\n'
 }
@@ -159,7 +159,7 @@ busy_is_traced() {
 
 # Another one that would have less recorded is told who has the modes, and keeps its budget by its rate alone.
 is_refused() {
-	bed_start second evspace heartbeat --run busy --rate 10 --budget 0.05%,collect
+	bed_start second evspace heartbeat --run busy --rate 10 --budget 0.001%,collect
 	bed_until grep -q 'cannot be lessened: .*modes are held by uid' "$bed_dir/second.err" &&
 		bed_kill INT second && bed_wait second || { cat "$bed_dir"/second.*; return 1; }
 }
@@ -167,7 +167,7 @@ is_refused() {
 thins() {
 	bed_start busy evspace run --run busy --capacity 2000 -- mpirun -np 2 "$top_builddir/tests/apps/iterate" 100 1000
 	bed_until eval 'evspace collect --run busy 2>/dev/null | grep -q "collective@world *trace *2"'
-	bed_start thin evspace heartbeat --run busy --rate 10 --budget 0.1%,collect
+	bed_start thin evspace heartbeat --run busy --rate 10 --budget 0.002%,collect
 	bed_until busy_is_thinned && bed_until grep -q 'one event in [0-9]* recorded' "$bed_dir/thin.err" &&
 		tap_says 1 'modes are held by' evspace collect --run busy --class p2p off &&
 		is_refused && bed_kill INT thin && bed_wait thin && busy_is_traced || { cat "$bed_dir"/thin.*; busy_modes; return 1; }
@@ -175,7 +175,7 @@ thins() {
 
 # What a program makes too many events of is not sampled either, as that would take more than the budget: it is counted.
 counts_what_is_dear() {
-	bed_start dear evspace plan --run busy --budget 0.02% --duration 500ms --apply --json
+	bed_start dear evspace plan --run busy --budget 0.0005% --duration 500ms --apply --json
 	bed_until grep -q '"type":"change".*"sampled":\[[^]]*\],"counted":\["p2p' "$bed_dir/dear.out" &&
 		bed_until eval 'evspace collect --run busy | grep -q "^p2p@[^ ]* *count "' &&
 		bed_kill INT dear && bed_wait dear && busy_is_traced || { cat "$bed_dir"/dear.*; busy_modes; return 1; }
@@ -183,7 +183,7 @@ counts_what_is_dear() {
 
 # Its lease ends.
 thinning_dies() {
-	bed_start dies evspace heartbeat --run busy --rate 10 --budget 0.1%,collect
+	bed_start dies evspace heartbeat --run busy --rate 10 --budget 0.002%,collect
 	bed_until busy_is_thinned && bed_kill KILL dies && bed_wait dies
 	bed_until busy_is_traced || { cat "$bed_dir"/dies.*; busy_modes; return 1; }
 	bed_kill TERM busy && bed_wait busy

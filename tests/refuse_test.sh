@@ -105,6 +105,8 @@ done
 for rate in 0 -1 nan; do
 	tap_case "a rate of $rate" usage "'$rate' is not a rate; write waves per second" evspace tune --rates 10,"$rate"
 done
+tap_case "a class that is none" usage "'fast' is not a class of operations" evspace tune --classes p2p,fast
+tap_case "a mode that is none" usage "'fast' is not a mode: they are trace" evspace tune --modes trace,fast
 tap_case "an urgency that is none" usage "it is idle, batch or normal" evspace tune --urgencies idle,eager
 for window in 0 65; do
 	tap_case "$window waves under way" usage "$window\` is not a number from 1 to 64" evspace tune --windows 1,"$window"

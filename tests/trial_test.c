@@ -115,6 +115,42 @@ static void each_block_has_its_arm(void)
 	collect_stop();
 }
 
+/* An arm of one class leaves all others as they were before, also after one that was of all. */
+static void an_arm_may_be_of_one_class(void)
+{
+	struct segment_trial_plan plan = plan_of(UINT64_C(60000000000));
+	struct error e;
+
+	start();
+	segment_class_switch(control(), collect.segment, CHANNEL_WAIT, NULL, MODE_TIME);
+	segment_class_quiet(control(), collect.segment);
+	plan.mode[1] = MODE_ONE_IN + 3;
+	plan.mode[2] = MODE_OFF;
+	plan.channels[1] = 1u << CHANNEL_P2P;
+	plan.channels[2] = 1u << CHANNEL_COLLECTIVE;
+	CU_ASSERT_EQUAL_FATAL(segment_trial_begin(control(), collect.segment, &plan, &e), 0);
+	collectives_to(LENGTH);
+	for (uint32_t block = 1; block < 40; block++) {
+		unsigned arm = trial_arm(99, block, ARMS);
+
+		CU_ASSERT_EQUAL(collective(), arm == 1 ? MODE_TRACE : MODE_COUNT);
+		CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_P2P]),
+				arm == 0   ? MODE_OFF
+				: arm == 1 ? MODE_ONE_IN + 3
+					   : MODE_TRACE);
+		CU_ASSERT_EQUAL(atomic_load(&control()->mode[CHANNEL_WAIT]),
+				arm == 0 ? MODE_OFF : MODE_TIME);
+		CU_ASSERT_EQUAL(atomic_load(&control()->quiet[CHANNEL_P2P]), arm == 0);
+		CU_ASSERT_EQUAL(atomic_load(&control()->quiet[CHANNEL_COLLECTIVE]), 0);
+		collectives_to((block + 1) * LENGTH);
+	}
+	CU_ASSERT_EQUAL(segment_trial_end(control(), collect.segment), 1);
+	CU_ASSERT_EQUAL(collective(), MODE_TRACE);
+	CU_ASSERT_EQUAL(atomic_load(&control()->fresh[CHANNEL_P2P]), MODE_TRACE);
+	CU_ASSERT_EQUAL(atomic_load(&control()->mode[CHANNEL_WAIT]), MODE_TIME);
+	collect_stop();
+}
+
 /* Tuples of whole blocks: their number, arm, and how many collectives they are about. */
 static void blocks_are_events(void)
 {
@@ -390,6 +426,7 @@ static void rubbish_is_survived(void)
 
 static CU_TestInfo cases[] = {
 	{"each block has the modes of its arm", each_block_has_its_arm},
+	{"an arm of one class", an_arm_may_be_of_one_class},
 	{"blocks are events", blocks_are_events},
 	{"afterwards all is as before, also when the lease is over", all_is_as_before},
 	{"an arm may leave all as it is", an_arm_may_leave_all_as_it_is},

@@ -6,12 +6,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/** Bytes of a label. */
+#define PARETO_LABEL 64u
+
 /** A setting that was measured. */
 struct pareto_point {
 	double rate_hz;		    /* that came */
 	double slowdown, low, high; /* factors: 1.07 is 7 % slower; low and high may be infinite */
 	bool best;		    /* on the curve */
-	char label[64];		    /* what was set: "flat, count" */
+	char label[PARETO_LABEL];   /* what was set: "flat, count" */
 };
 
 /** Mark those @n points as best that none of the others is better than: as fast at least, as cheap

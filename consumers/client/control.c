@@ -304,11 +304,19 @@ struct evspace_question *evspace_try(struct evspace_connection *c,
 	struct error e;
 	Evspace__SwitchAsk order = order_of(among, &e);
 	Evspace__Trial its = EVSPACE__TRIAL__INIT;
-	uint32_t arms[EVSPACE_ARMS_MAX];
+	uint32_t arms[EVSPACE_ARMS_MAX], channels[EVSPACE_ARMS_MAX];
 
 	its.arms = arms;
-	for (; its.n_arms < trial->n_arms && its.n_arms < EVSPACE_ARMS_MAX; its.n_arms++)
+	its.channels = channels;
+	for (; its.n_arms < trial->n_arms && its.n_arms < EVSPACE_ARMS_MAX; its.n_arms++) {
+		const char *class = trial->classes[its.n_arms];
+		int channel = class ? channel_find(class) : 0;
+
+		if (channel < 0 || channel >= CHANNEL_MAX)
+			errorf(&e, "\"%.40s\" is no class of an experiment", class);
 		arms[its.n_arms] = (uint32_t)trial->arms[its.n_arms];
+		channels[its.n_channels++] = class && !e.text[0] ? 1u << channel : 0;
+	}
 	its.length = trial->length;
 	its.wash = trial->wash;
 	its.seed = trial->seed;

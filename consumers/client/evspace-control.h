@@ -89,10 +89,11 @@ struct evspace_question *evspace_switch_all(struct evspace_connection *connectio
 
 /** An experiment: what collecting does to the time of a program's iterations. */
 struct evspace_trial {
-	enum evspace_mode arms[EVSPACE_ARMS_MAX]; /* trace, off, count of all classes, or
-						   * as it is */
-	unsigned n_arms;			  /* 0: end the one with this seed */
-	unsigned length;	 /* collectives on MPI_COMM_WORLD that make a block */
+	enum evspace_mode arms[EVSPACE_ARMS_MAX];
+	const char *classes[EVSPACE_ARMS_MAX]; /* that an arm is of, "p2p", all others being as
+						* they are; NULL: all */
+	unsigned n_arms;		       /* 0: end the one with this seed */
+	unsigned length;		       /* collectives on MPI_COMM_WORLD that make a block */
 	unsigned wash;		 /* of each block's begin, that do not count; below length */
 	unsigned long long seed; /* of the random order of arms */
 	unsigned lease_ms;	 /* it ends by itself after so long, an hour at most */

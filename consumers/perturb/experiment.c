@@ -11,9 +11,13 @@
 #include "consumers/cli/status-line.h"
 #include "consumers/client/client-budget.h"
 #include "tree/data/clock.h"
+#include "tree/data/op.h"
 
 #define LOOK_S 1 /* to count collectives, and so often if there are none */
 #define LOOKS  5u
+
+/* At least so long is waited for agents. */
+#define PATIENCE_MS 10000u
 
 volatile sig_atomic_t experiment_stopped;
 
@@ -44,13 +48,19 @@ static void classes_answered(const struct evspace_reply *reply, void *arg)
 	struct experiment *x = arg;
 
 	x->calls = 0;
-	x->processes = 0;
+	x->processes = x->channels = 0;
 	if (!options_answered(x->command, reply, &x->code))
 		return;
 	for (size_t i = 0; i < reply->switched->n_hosts; i++)
 		x->processes += reply->switched->hosts[i].processes;
-	for (size_t i = 0; i < reply->switched->n_classes; i++)
-		x->calls += reply->switched->classes[i].calls;
+	for (size_t i = 0; i < reply->switched->n_classes; i++) {
+		const struct evspace_collected *c = &reply->switched->classes[i];
+		int channel = channel_find(c->channel);
+
+		x->calls += c->calls;
+		if (c->calls > 0 && channel >= 0 && channel < CHANNEL_PROGRAMS)
+			x->channels |= 1u << channel;
+	}
 }
 
 static void trial_answered(const struct evspace_reply *reply, void *arg)
@@ -80,21 +90,36 @@ static bool experiment_await(struct experiment *x)
 	return x->code == EXIT_FINE;
 }
 
-static bool count_calls(struct experiment *x)
+/* All of the run. Where agents take idle cores alone, an answer may take a while. */
+static struct evspace_among experiment_among(const struct experiment *x)
 {
-	static const char *const classes[] = {"collective@world"};
 	struct evspace_among among = options_among(&x->common.look);
 
 	among.view = NULL;
-	evspace_switch(x->control, &among, classes, 1, EVSPACE_AS_IT_IS, classes_answered, x);
+	among.deadline_ms = among.deadline_ms > PATIENCE_MS ? among.deadline_ms : PATIENCE_MS;
+	return among;
+}
+
+/* Of collectives by which blocks are counted, or of @all. */
+static bool count_calls(struct experiment *x, bool all)
+{
+	static const char *const classes[] = {"collective@world"};
+	struct evspace_among among = experiment_among(x);
+
+	evspace_switch(x->control, &among, all ? NULL : classes, !all, EVSPACE_AS_IT_IS,
+		       classes_answered, x);
 	return experiment_await(x);
+}
+
+unsigned experiment_classes(struct experiment *x)
+{
+	return count_calls(x, true) ? x->channels : 0;
 }
 
 static bool order(struct experiment *x)
 {
-	struct evspace_among among = options_among(&x->common.look);
+	struct evspace_among among = experiment_among(x);
 
-	among.view = NULL;
 	evspace_try(x->control, &among, &x->trial, trial_answered, x);
 	return experiment_await(x);
 }
@@ -105,12 +130,12 @@ static double count_each(struct experiment *x)
 {
 	uint64_t since = clock_mono_ns(), first;
 
-	if (!count_calls(x))
+	if (!count_calls(x, false))
 		return 0;
 	first = x->calls;
 	for (unsigned i = 0; i < LOOKS && x->processes > 0 && x->calls <= first; i++) {
 		sleep(LOOK_S);
-		if (!count_calls(x))
+		if (!count_calls(x, false))
 			return 0;
 	}
 	if (x->processes == 0 || x->calls <= first)
@@ -139,6 +164,7 @@ static int experiment_plan(struct experiment *x)
 	plan.again = true;
 	x->trial = (struct evspace_trial){
 		.arms = {EVSPACE_OFF, EVSPACE_OFF, x->mode, x->mode},
+		.classes = {NULL, NULL, x->classes, x->classes},
 		.n_arms = plan.arms,
 		.length = plan.length,
 		.wash = plan.wash,

@@ -26,21 +26,22 @@ enum experiment_arm {
 /** What is possible where there can be no experiment, after a message that says why. */
 #define EXPERIMENT_ELSE "; evspace perturb without --ab measures directly"
 
-/** One of them, or several in turn. Zeroed but for the first five. */
+/** One of them, or several in turn. Zeroed but for the first six. */
 struct experiment {
 	const char *command; /* "evspace perturb" */
 	uint64_t ab_ns, block_ns;
 	bool collector;		/* no experiment: bracket.h */
-	enum evspace_mode mode; /* of collecting: trace or count */
+	enum evspace_mode mode; /* of collecting */
+	const char *classes;	/* that have it, all others being as they are; NULL: all */
 	int code;		/* EXIT_FINE */
 	struct common common;
 	struct evspace_connection *control;
 	struct evspace_client *told, *view; /* of the blocks; of the observing arm, or NULL */
 	uint64_t calls;			    /* collectives of all processes */
-	unsigned processes;
-	unsigned refused; /* processes in which it did not begin … */
-	char why[512];	  /* … and the reason of the first */
-	bool unnumbered;  /* ranks may count blocks differently: it is of no use */
+	unsigned processes, channels;	    /* channels: that were called, bits */
+	unsigned refused;		    /* processes in which it did not begin … */
+	char why[512];			    /* … and the reason of the first */
+	bool unnumbered; /* ranks may count blocks differently: it is of no use */
 	struct evspace_trial trial;
 	struct blocks *blocks;
 	uint64_t waves, looked_ns; /* that came in so much time of looking */
@@ -59,6 +60,10 @@ void experiment_close(struct experiment *x);
 
 /** Open the view of @x->common for the observing arm, in place of the one before. Likewise. */
 int experiment_view(struct experiment *x);
+
+/** Find the classes of operations that the program has called. Returns bits by channel; 0: none, or
+ * after a message with @x->code. */
+unsigned experiment_classes(struct experiment *x);
 
 /** Make the experiment for its time, or until Ctrl-C; all modes are as before then. Likewise. */
 int experiment_run(struct experiment *x);

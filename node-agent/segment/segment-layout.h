@@ -15,7 +15,7 @@
 #define SEGMENT_VERSION 3u
 #define SEGMENT_SUFFIX	".seg"
 #define SEGMENT_PAGE	4096u
-#define SEGMENT_TRIALS	2u
+#define SEGMENT_TRIALS	3u
 
 /** Offsets into the file, and how many entries fit. */
 struct segment_layout {

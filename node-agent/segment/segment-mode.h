@@ -54,8 +54,9 @@ struct segment_trial {
 	_Atomic uint64_t seed;		/* who holds it: chosen at random */
 	_Atomic uint64_t until_mono_ns; /* it ends then by itself */
 	_Atomic uint8_t holder[SEGMENT_HOLDER];	    /* who that is; the last one is 0 */
-	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of all other classes, or
+	_Atomic uint8_t arms, mode[TRIAL_ARMS_MAX]; /* enum segment_mode of other classes, or
 						     * MODE_LEFT */
+	_Atomic uint16_t channels[TRIAL_ARMS_MAX];  /* of these; 0: of all */
 	/* what was before: classes, and their modes in 6 bits each (segment-trial.c) */
 	_Atomic uint32_t classes;
 	_Atomic uint8_t fresh[CHANNEL_MAX], quiet[CHANNEL_MAX];

@@ -140,7 +140,7 @@ static int plan_check(const struct segment_trial_plan *plan, struct error *e)
 		    plan->wash < plan->length && plan->arms > 0 && plan->arms <= TRIAL_ARMS_MAX;
 
 	for (unsigned i = 0; good && i < plan->arms; i++)
-		good = plan->mode[i] <= MODE_COUNT || plan->mode[i] == MODE_FRESH;
+		good = segment_mode_valid(plan->mode[i]) || plan->mode[i] == MODE_FRESH;
 	if (good)
 		return 0;
 	errno = EINVAL;
@@ -180,10 +180,12 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 		return -1;
 	atomic_store(&t->length, plan->length);
 	atomic_store(&t->wash, plan->wash);
-	for (unsigned i = 0; i < plan->arms; i++)
+	for (unsigned i = 0; i < plan->arms; i++) {
 		atomic_store(&t->mode[i], is_left(plan)
 						  ? left_mode(atomic_load(&control->mode[class]))
 						  : plan->mode[i]);
+		atomic_store(&t->channels[i], plan->channels[i]);
+	}
 	atomic_store(&t->arms, (uint8_t)plan->arms);
 	atomic_store(&t->serial, (uint32_t)clock_mono_ns());
 	atomic_store(&t->class, class + 1);
@@ -246,31 +248,42 @@ int segment_trial_end(struct segment_control *control, const struct segment *s)
 	return atomic_compare_exchange_strong(&control->trial.class, &ending, 0);
 }
 
+/* Is @arm of the channel? */
+static bool arm_means(const struct segment_trial *t, unsigned arm, unsigned channel)
+{
+	unsigned channels = atomic_load(&t->channels[arm % TRIAL_ARMS_MAX]);
+
+	return channels == 0 || (channels >> channel & 1);
+}
+
 void segment_trial_arm(struct segment *s, unsigned arm)
 {
 	struct segment_control *control = (void *)((char *)s->header + s->layout.control_at);
 	struct segment_trial *t = &control->trial;
 	uint32_t own = atomic_load(&t->class);
 	uint8_t mode = atomic_load(&t->mode[arm % TRIAL_ARMS_MAX]);
+	bool sets = segment_mode_valid(mode);
 	uint32_t n;
 
 	/* it has just ended, and modes are as before */
 	if (!own || own == SEGMENT_TRIAL_ENDING)
 		return;
-	if (mode == MODE_FRESH)
+	if (mode == MODE_FRESH || (sets && atomic_load(&t->channels[arm % TRIAL_ARMS_MAX])))
 		restore(control, s, own);
-	for (unsigned i = 0; i < CHANNEL_MAX && mode <= MODE_COUNT; i++) {
+	for (unsigned i = 0; i < CHANNEL_MAX && sets; i++) {
 		uint8_t its = mode == MODE_OFF && NUMBERED >> i & 1 ? MODE_COUNT : mode;
 
+		if (!arm_means(t, arm, i))
+			continue;
 		atomic_store(&control->fresh[i], its);
 		atomic_store(&control->quiet[i], its == MODE_OFF);
 	}
-	n = mode <= MODE_COUNT ? segment_classes(s) : 0;
+	n = sets ? segment_classes(s) : 0;
 	for (uint32_t i = 0; i < n && i < SEGMENT_CLASSES_MAX; i++) {
 		const struct segment_class *c = segment_class(s, i);
 		unsigned channel = c ? c->channel : CHANNEL_MAX;
 
-		if (channel < CHANNEL_MAX && i + 1 != own)
+		if (channel < CHANNEL_MAX && i + 1 != own && arm_means(t, arm, channel))
 			atomic_store(&control->mode[i], atomic_load(&control->fresh[channel]));
 	}
 	/* ended meanwhile: who did may not have seen all of this */
@@ -284,6 +297,8 @@ unsigned segment_trial_mode(const struct segment_control *control, unsigned arm)
 	uint32_t own = atomic_load(&t->class);
 	unsigned mode = atomic_load(&t->mode[arm % TRIAL_ARMS_MAX]);
 
+	if (!(mode & MODE_LEFT) && !arm_means(t, arm, CHANNEL_COLLECTIVE))
+		mode = MODE_FRESH;
 	if (mode == MODE_FRESH && own && own <= SEGMENT_CLASSES_MAX)
 		mode = kept_mode(t, own - 1) & ~(unsigned)MODE_MISSED;
 	if (mode & MODE_LEFT)

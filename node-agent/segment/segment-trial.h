@@ -22,10 +22,11 @@ struct segment_lease {
 struct segment_trial_plan {
 	uint32_t comm;	       /* communicator whose collectives are counted by */
 	uint32_t length, wash; /* calls, from 1 to TRIAL_LENGTH_MAX; wash is less than length */
-	struct segment_lease lease;   /* its id is the seed of the order of arms */
-	unsigned arms;		      /* 1 to TRIAL_ARMS_MAX */
-	uint8_t mode[TRIAL_ARMS_MAX]; /* enum segment_mode: trace, off, count; fresh: as it was
-				       * before */
+	struct segment_lease lease;	   /* its id is the seed of the order of arms */
+	unsigned arms;			   /* 1 to TRIAL_ARMS_MAX */
+	uint8_t mode[TRIAL_ARMS_MAX];	   /* enum segment_mode; fresh: as it was before */
+	uint16_t channels[TRIAL_ARMS_MAX]; /* that it is of: bits, all others being as before; 0:
+					    * all */
 };
 
 /** Agent: hold the modes for @lease, or longer if its id holds them already. Returns 0, or -1 with

@@ -7,7 +7,8 @@ The wind tunnel (small, 4 ranks) computes longer in some ranks, by so many micro
 looking take turns with none, in random order: "full" traces all and reads all of it 25 times a second;
 "budget" counts all but collectives, and reads these once a second from idle cores alone (--urgency idle). Of
 each: steps a second beside those without, in pairs, and the ranks that come to collectives later than the
-mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones. --quick: 6 rounds
+mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones; which of those
+are missed. --quick: 6 rounds
 of 2 s, in about two minutes, the fewest pairs of which the least and the most are a 95 % interval.'
 rounds= seconds= late=1:1500,2:500
 . "${0%/*}/bench.sh"
@@ -109,17 +110,22 @@ lateness() {
 }
 
 report() {
-	local arm=$1 named seen
+	local arm=$1 named missed seen
 
 	lateness "$arm" >"$bed_dir/$arm.late"
 	named=$(awk '$3 > 0 { printf "%s%d", n++ ? "," : "", $1 }' "$bed_dir/$arm.late")
+	missed=$(awk -v late="$late" '$3 > 0 { named[$1] = 1 } END {
+		n = split(late, l, ",")
+		for (i = 1; i <= n; i++) { split(l[i], of, ":"); if (!(of[1] in named)) printf "%s%d", m++ ? "," : "", of[1] }
+	}' "$bed_dir/$arm.late")
 	seen=$(awk '{ print $5; exit }' "$bed_dir/$arm.late")
 	set -- $(cost "$arm")
 	if [ "$json" ]; then
-		printf '{"schema":1,"bench":"late","case":"%s","planted":"%s","named":"%s","collectives":%d,"slowdown":%s,"low":%s,"high":%s,"pairs":%d}\n' \
-			"$arm" "$late" "$named" "${seen:-0}" "$@" "$rounds"
+		printf '{"schema":1,"bench":"late","case":"%s","planted":"%s","named":"%s","missed":"%s","collectives":%d,"slowdown":%s,"low":%s,"high":%s,"pairs":%d}\n' \
+			"$arm" "$late" "$named" "$missed" "${seen:-0}" "$@" "$rounds"
 	else
-		printf '%-7s names %-7s of %d collectives; slowdown %s (%s to %s)\n' "$arm" "${named:-none}" "${seen:-0}" "$@"
+		printf '%-7s names %s, of the planted ones %s is not named, of %d collectives; slowdown %s (%s to %s)\n' \
+			"$arm" "${named:-none}" "${missed:-none}" "${seen:-0}" "$@"
 		sed 's/^\([0-9]*\) \(\S*\) \(\S*\) \(\S*\) .*/        rank \1: \2 us later than the mean (\3 to \4)/' "$bed_dir/$arm.late"
 	fi
 }
