@@ -82,14 +82,18 @@ says_cost() {
 	return 1
 }
 
-# measures TEXT SECONDS COMMAND...: the command's last option takes so long, or longer where load lets too few rounds come.
+# measures TEXT SECONDS COMMAND...: the command's last option takes so long, or longer where load lets too few rounds come for any of
+# its settings.
 measures() {
 	local text=$1 first=$2 times
 
 	shift 2
 	for times in 1 4 12; do
-		tap_says 0 "$text" patiently "$@" "$((times * first))s" && return
-		grep -q 'too few' "$tap_dir/said" || return
+		if tap_says 0 "$text" patiently "$@" "$((times * first))s"; then
+			grep -q 'too few' "$tap_dir/said" || return 0
+		else
+			grep -q 'too few' "$tap_dir/said" || return 1
+		fi
 	done
 	return 1
 }
