@@ -6,7 +6,7 @@
 #include "pathmap/base/memory.h"
 
 /* A plan: probes that tracing takes the place of, V of what is traced, Z a probe of what is not. */
-struct climb {
+struct plan_climb {
 	size_t n;
 	bool *traced;
 	double capacity, probes, value, hits;
@@ -14,7 +14,7 @@ struct climb {
 };
 
 /* What it tells if these two change; n: none. Below 0: the budget does not allow it. */
-static double climb_value(const struct climb *c, size_t i, size_t j)
+static double climb_value(const struct plan_climb *c, size_t i, size_t j)
 {
 	double probes = c->probes, value = c->value, hits = c->hits, left;
 
@@ -35,7 +35,7 @@ static double climb_value(const struct climb *c, size_t i, size_t j)
 	return value + left * hits;
 }
 
-static void climb_change(struct climb *c, size_t i)
+static void climb_change(struct plan_climb *c, size_t i)
 {
 	double sign = i == c->n ? 0 : c->traced[i] ? -1 : 1;
 
@@ -48,7 +48,7 @@ static void climb_change(struct climb *c, size_t i)
 }
 
 /* The best change of one class, or of two of which one is traced. Returns whether there is one. */
-static bool climb_step(struct climb *c)
+static bool climb_step(struct plan_climb *c)
 {
 	double best = climb_value(c, c->n, c->n) * (1 + KNAPSACK_ROUNDING);
 	size_t first = c->n, second = c->n;
@@ -75,7 +75,7 @@ static bool climb_step(struct climb *c)
 void knapsack_improve(const struct event_class *classes, size_t n, const struct plan_budget *budget,
 		      struct probing_plan *plan)
 {
-	struct climb c = {.n = n, .traced = plan->traced};
+	struct plan_climb c = {.n = n, .traced = plan->traced};
 	double seen = 0;
 
 	c.of_probes = memory_new(3 * n + 1, sizeof(double));

@@ -6,19 +6,21 @@
 
 #include "consumers/perturb/knapsack.h"
 
+/** Of a class in a node. */
 enum choice { UNDECIDED, SAMPLED, TRACED };
 
+/** Plans with something in common, of which none is tried yet. */
 struct plan_node {
 	double bound;		/* no plan of it tells more */
 	double low, high;	/* range of the probe's frequency */
 	double split;		/* where to divide the range; 0: elsewhere */
 	size_t least, most;	/* classes that are traced */
-	bool by_count;		/* it is divided by that: up to @count, and more */
+	bool by_count;		/* it is divided by that: up to `count`, and more */
 	size_t count, class;	/* class: which is divided by; n: it is one plan */
 	unsigned char choice[]; /* enum choice, one a class */
 };
 
-/* What a node's decided classes sum up to, and all others. */
+/** What a node's decided classes sum up to, and all others. */
 struct sums {
 	double probes, value;	 /* of what is traced: probes that it takes the place of, V */
 	double hits_low, hits;	 /* Z if all others are traced, and if none is */
@@ -26,12 +28,13 @@ struct sums {
 	size_t traced;
 };
 
-/* An undecided class in a node's knapsack. */
+/** An undecided class in a node's knapsack. */
 struct cut {
 	double density, profit;
 	size_t class;
 };
 
+/** The search; arrays have an item for each class. */
 struct plan_search {
 	const struct event_class *classes;
 	size_t n;
@@ -48,13 +51,13 @@ struct plan_search {
 	size_t most, n_plans;
 };
 
-/* The plane value + by_probing p + by_hits Z + level over a node's range, and the price of each
+/** The plane value + by_probing p + by_hits Z + level over a node's range, and the price of each
  * class that is traced. */
 struct plane {
 	double by_probing, by_hits, level, price;
 };
 
-/* The solution of a node's continuous knapsack. */
+/** The solution of a node's continuous knapsack. */
 struct relaxed {
 	double bound, told;	     /* told: by the plane, without a price */
 	double probing, hits, value; /* p, Z and V there */
