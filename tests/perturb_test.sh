@@ -37,7 +37,8 @@ is_alone() {
 		tap_says 1 'an experiment is under way by .* for up to [0-9]* s more$' evspace collect --run iterate --class p2p off &&
 		[ "$(wc -l <"$tap_dir/said")" -eq 1 ] &&
 		bed_kill INT first && bed_wait first
-	grep -q '^off again' "$bed_dir/first.out" && bed_until all_traced
+	# as far as it has got
+	grep -q '^off again\|are too few' "$bed_dir"/first.{out,err} && bed_until all_traced || { cat "$bed_dir"/first.*; modes; return 1; }
 }
 
 is_killed() {

@@ -17,6 +17,11 @@ is_planned() {
 	evspace collect --run iterate --json | grep '"group":"p2p"' | grep -q '"mode":"\(sample\|count\)"'
 }
 
+# Put back what was planned.
+is_put_back() {
+	evspace collect --run iterate --json | grep '"group":"p2p"' | grep -q '"mode":"trace"'
+}
+
 as_before() {
 	[ "$(modes)" = "$(cat "$tap_dir/before")" ]
 }
@@ -79,7 +84,7 @@ applies() {
 # die: the next agent puts the modes back.
 stopped() {
 	bed_start stopped evspace plan --budget 0.0001% --duration 100ms --apply --json
-	bed_until is_planned && kill -STOP "$(bed_pid stopped)" && bed_until as_before && kill -CONT "$(bed_pid stopped)" &&
+	bed_until is_planned && kill -STOP "$(bed_pid stopped)" && bed_until is_put_back && kill -CONT "$(bed_pid stopped)" &&
 		bed_until is_planned && bed_until grep -q 'modes were not as planned' "$bed_dir/stopped.out" ||
 		{ cat "$bed_dir"/stopped.*; return 1; }
 }
@@ -89,7 +94,7 @@ both_killed() {
 	bed_kill KILL agent && bed_wait agent
 	bed_start again evspace agent
 	bed_until bed_ready again
-	is_planned && bed_until as_before
+	is_planned && bed_until is_put_back && bed_until as_before
 }
 
 # Of two planners one is killed: the other is refused while that one plans, and then it plans.
