@@ -334,33 +334,6 @@ static void sixty_four_in_time(void)
 	}
 }
 
-/* What the improved plan tells is what it is worth, and no change of two classes tells more. */
-static void improved_is_best_nearby(void)
-{
-	for (uint64_t i = 1; i <= 100; i++) {
-		struct probing_plan *plan = knapsack_plans_new(1, 12);
-		struct event_class classes[12];
-		uint64_t seed = 2 * i, traced = 0;
-		struct plan_budget budget = random_classes(classes, 12, &seed);
-
-		knapsack_improve(classes, 12, &budget, plan);
-		for (unsigned k = 0; k < 12; k++)
-			traced |= (uint64_t)plan->traced[k] << k;
-		CU_ASSERT(same(plan->information, told_by(classes, 12, &budget, (uint32_t)traced)));
-		for (unsigned a = 0; a < 12; a++)
-			for (unsigned b = 0; b < 12; b++) {
-				uint32_t other =
-					(uint32_t)traced ^ 1u << a ^ (a == b ? 0 : 1u << b);
-
-				if (a != b && plan->traced[a] == plan->traced[b])
-					continue;
-				CU_ASSERT(told_by(classes, 12, &budget, other) <=
-					  plan->information * (1 + 1e-9));
-			}
-		knapsack_plans_free(plan);
-	}
-}
-
 /* ---- problem 1 ---- */
 
 /* The same by sorting. */
@@ -506,7 +479,6 @@ static CU_TestInfo cases[] = {
 	{"what is always there is sampled (problem 3)", what_is_always_there_is_sampled},
 	{"random plans are those of trying all; greedy ones at least half", random_ones_are_right},
 	{"64 classes, also hard ones, with a proven gap", sixty_four_in_time},
-	{"plans that are improved", improved_is_best_nearby},
 	{"reduced frequencies are those of sorting", reduced_is_right},
 	{"detecting and minimums are paid first", detecting_is_paid},
 	{"halves of halves fit", halves_fit},
