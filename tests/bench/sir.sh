@@ -74,7 +74,7 @@ def ctags(file):
 
 # Subprograms with code, as readelf shows them; None: it does not compile.
 def dwarf(file, flags):
-    compiler = ['mpicc', '-w'] if is_c(file) else ['gfortran', '-w', '-J.']
+    compiler = ['mpicc', '-w'] if is_c(file) else ['gfortran', '-w', '-std=legacy', '-J.']
     if subprocess.run([*compiler, *flags.split(), '-g', '-O0', '-c', '-o', 'part.o', file], stderr=subprocess.DEVNULL).returncode != 0:
         return None
     out = subprocess.run(['readelf', '-wi', 'part.o'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout.decode(errors='replace')
@@ -230,7 +230,7 @@ mumps_written() {
 	local src=$work/mumps/src objects=mumps-objects pord=($work/mumps/PORD/lib/*.c)
 
 	mkdir -p $objects && (cd $objects && gfortran -c "$region/evspace.f90") || return
-	built mumps "mpif90" "$mumps_flags -I$objects" "$objects/*.o -ldmumps -lmumps_common -lpord -lscalapack-openmpi -llapack -lblas -ldl" \
+	built mumps "mpif90 -std=legacy" "$mumps_flags -I$objects" "$objects/*.o -ldmumps -lmumps_common -lpord -lscalapack-openmpi -llapack -lblas -ldl" \
 		"$work"/mumps/examples/dsimpletest.F "${pord[@]}" &&
 		ran mumps "$mpirun 2 PROGRAM <$work/mumps/examples/input_simpletest_real | grep -A9 -i solution"
 }
@@ -251,7 +251,7 @@ netcdf_modules() {
 
 netcdf_flags="-cpp -DHAVE_TS29113_SUPPORT -DHAVE_F2008 -DNF_INT1_IS_C_SIGNED_CHAR=1 -DNF_INT2_IS_C_SHORT=1 -DNF_INT_IS_C_INT=1 -DSIZEOF_PTRDIFF_T=8 -fallow-argument-mismatch -I$work/netcdf-fortran/fortran -I$work/netcdf-modules"
 hpcc_flags="-DAdd_ -DF77_INTEGER=int -DStringSunStyle -I$work/hpcc/include -I$work/hpcc/hpl/include"
-mumps_flags="$mpi -std=legacy -Dpord -DAdd_ -DMUMPS_ARITH=MUMPS_ARITH_d -I$work/mumps/include -I$work/mumps/src -I$work/mumps/PORD/include"
+mumps_flags="$mpi -Dpord -DAdd_ -DMUMPS_ARITH=MUMPS_ARITH_d -I$work/mumps/include -I$work/mumps/src -I$work/mumps/PORD/include"
 
 is_meant hpcc && unpack hpcc && program hpcc "$mpi $hpcc_flags" $(find "$work/hpcc" -name '*.c' | sort)
 is_meant netpipe && unpack netpipe && program netpipe "$mpi -I$work/netpipe/src -DMPI" "$work"/netpipe/src/*.c
