@@ -258,7 +258,8 @@ is_meant netpipe && unpack netpipe && program netpipe "$mpi -I$work/netpipe/src 
 is_meant lapack && unpack lapack && program lapack "-std=legacy" "$work"/lapack/SRC/dg*.f "$work"/lapack/TESTING/LIN/d*.f
 is_meant netcdf && unpack netcdf-fortran && netcdf_modules && program netcdf "$netcdf_flags" "$work"/netcdf-fortran/fortran/nf_{attio,control,dim,fortv2,genatt,geninq,genvar,misc,nc,nc4,var1io,varaio,vario,varmio,varsio}.*90 \
 	$(ls "$work"/netcdf-fortran/fortran/netcdf*_*.f90 | grep -vE '(externals|visibility|constants)\.f90') "$work"/netcdf-fortran/nf_test/[^l]*.[fF]
-is_meant mumps && unpack mumps && program mumps "$mumps_flags" "$work"/mumps/src/{d*,mumps*,ana*,fac*,sol*,tools*,lr*}.[cF] "$work"/mumps/PORD/lib/*.c
+# its build makes that one
+is_meant mumps && unpack mumps && echo '#define MUMPS_INTSIZE32' >mumps/include/mumps_int_def.h && program mumps "$mumps_flags" "$work"/mumps/src/{d*,mumps*,ana*,fac*,sol*,tools*,lr*}.[cF] "$work"/mumps/PORD/lib/*.c
 for written in hpcc netpipe lapack netcdf mumps; do
 	! is_meant $written || ${written}_written || echo "$written: not written back, compiled and run" >&2
 done
