@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,6 +28,7 @@
 #include "pathmap/plan/holding.h"
 #include "pathmap/plan/made.h"
 #include "tree/scope/child.h"
+#include "tree/link/address.h"
 #include "tree/link/listener.h"
 #include "tree/link/link-hub.h"
 #include "tree/data/process.h"
@@ -216,17 +216,6 @@ static int agent_links(struct agent *a, const struct agent_options *o, struct er
 	return 0;
 }
 
-/* Raise the limit of descriptors: each living process and each connection takes one. */
-static void agent_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
-}
-
 static int agent_signals(struct agent *a)
 {
 	static const int numbers[] = {SIGTERM, SIGINT};
@@ -336,7 +325,8 @@ struct agent *agent_new(const struct agent_options *o, struct error *e)
 
 	if (!a)
 		abort();
-	agent_descriptors();
+	/* each living process and each connection takes one */
+	descriptors_raise();
 	a->base = event_base_new();
 	a->rest = a->base ? evtimer_new(a->base, agent_rest, a) : NULL;
 	if (!a->rest || agent_signals(a) < 0) {

@@ -214,6 +214,22 @@ nobody_waits_for_who_has_gone() {
 	bed_until idle && gets carol 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")"
 }
 
+# Nobody can be taken while all descriptors are: it is said once, and goes on when there are some.
+without_descriptors_it_rests() {
+	local port=$((port + 3))
+
+	bed_start few bash -c 'ulimit -n 40; exec "$@"' few evspace mir --listen "127.0.0.1:$port" --certificate front --run wind
+	bed_until ready few && /usr/bin/python3 - "$port" "$bed_dir/few.err" <<-'EOF' || return
+		import socket, sys, time
+		some = [socket.create_connection(('127.0.0.1', int(sys.argv[1])), 60) for i in range(60)]
+		end = time.time() + 60
+		while 'Too many open files' not in open(sys.argv[2]).read(): assert time.time() < end; time.sleep(0.05)
+		time.sleep(0.5)
+	EOF
+	gets observe 200 '<snapshot>' '<snapshotreq/>' && bed_kill TERM few && [ "$(grep -c 'Too many open files' "$bed_dir/few.err")" -eq 1 ] ||
+		{ tail -n 5 "$bed_dir/few.err"; return 1; }
+}
+
 # A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
 leases_run_by_time() {
 	local id port=$((port + 2))
@@ -329,6 +345,7 @@ tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many
 tap_case "requests in pieces, several at once, half closed or damaged end nothing" odd_bytes_end_nothing
 tap_case "an element has few attributes" attributes_are_few
 tap_case "nobody waits for who has gone, or asks for much" nobody_waits_for_who_has_gone
+tap_case "without descriptors it rests, and says so once" without_descriptors_it_rests
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart
 tap_case "two change one probe at once" at_keeper two_change_one_probe

@@ -358,7 +358,14 @@ struct destination *destination_join(struct destinations *all, const char *uri,
 	LIST_FOREACH (d, &all->list, link)
 		if (strcmp(d->uri, uri) == 0)
 			break;
+	if (!d && all->n == DESTINATIONS_MAX) {
+		request_complain(request, place,
+				 "there are %u destinations already; take one of these",
+				 DESTINATIONS_MAX);
+		return NULL;
+	}
 	if (!d) {
+		all->n++;
 		d = memory_new(1, sizeof(*d));
 		*d = (struct destination){.all = all, .fd = -1, .uri = memory_copy(uri)};
 		STAILQ_INIT(&d->texts);
@@ -394,6 +401,7 @@ void destination_leave(struct destination *d)
 		close(d->fd);
 	evspace_element_close(d->element);
 	LIST_REMOVE(d, link);
+	d->all->n--;
 	free(d->uri);
 	free(d);
 }

@@ -16,6 +16,9 @@
 /** Most bytes that wait for one; a single document may be larger. */
 #define DESTINATION_WAITING ((size_t)1 << 20)
 
+/** Most at once: each may have a descriptor. */
+#define DESTINATIONS_MAX 256u
+
 /** Most elements of the run that are made, which stay when no probe has them any more. */
 #define DESTINATION_ELEMENTS 64u
 
@@ -28,6 +31,7 @@ struct destination;
 /** All of them. Zeroed at first, but for the loop and what is stated. */
 struct destinations {
 	LIST_HEAD(, destination) list;
+	unsigned n;
 	struct event_base *base;
 	const char *run;		      /* that elements are made in; NULL: none */
 	char *elements[DESTINATION_ELEMENTS]; /* that were, by their URIs */

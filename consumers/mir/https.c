@@ -26,9 +26,13 @@
 
 #define HEADERS_MAX 16384
 
+/* Seconds without taking who connects, when there is no descriptor for them. */
+#define REST_S 1
+
 struct https {
 	struct event_base *base;
 	struct evhttp *http;
+	struct event *rest; /* of the listener */
 	struct evconnlistener *listener;
 	struct tls *tls;
 	https_ask *ask;
@@ -82,6 +86,36 @@ static void caller_free(void *ssl, void *of, CRYPTO_EX_DATA *data, int index, lo
 }
 
 static void visit_leave(struct https_visit *v, const char *why);
+
+/* Whose listener it is: libevent has errors told with an argument of evhttp's. */
+static struct https *listening;
+
+/* It would be told at once again, without an end. */
+static void on_listen_error(struct evconnlistener *listener, void *arg)
+{
+	const struct timeval after = {.tv_sec = REST_S};
+	static bool told;
+
+	(void)arg;
+	if (!told)
+		fprintf(stderr,
+			"evspace mir: cannot take who connects: %s; it goes on, from now "
+			"on without a word\n",
+			strerror(errno));
+	told = true;
+	evconnlistener_disable(listener);
+	event_add(listening->rest, &after);
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *arg)
+{
+	const struct https *https = arg;
+
+	(void)fd;
+	(void)what;
+	if (https->n < HTTPS_MAX)
+		evconnlistener_enable(https->listener);
+}
 
 static void caller_wait(const struct https_caller *c, int seconds)
 {
@@ -332,6 +366,11 @@ struct https *https_new(struct event_base *base, int fd, struct tls *tls, https_
 	if (!bound || caller_index < 0)
 		abort();
 	https->listener = evhttp_bound_socket_get_listener(bound);
+	https->rest = evtimer_new(base, on_rest, https);
+	if (!https->rest)
+		abort();
+	listening = https;
+	evconnlistener_set_error_cb(https->listener, on_listen_error);
 	evhttp_set_bevcb(https->http, on_connection, https);
 	evhttp_set_allowed_methods(https->http, EVHTTP_REQ_POST);
 	evhttp_set_max_headers_size(https->http, HEADERS_MAX);
@@ -350,6 +389,7 @@ void https_free(struct https *https)
 	while ((v = LIST_FIRST(&https->visits)))
 		visit_leave(v, "evspace mir ends");
 	https->listener = NULL;
+	event_free(https->rest);
 	evhttp_free(https->http);
 	/* libevent frees connections in its loop */
 	event_base_loop(https->base, EVLOOP_NONBLOCK);

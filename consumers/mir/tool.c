@@ -174,6 +174,7 @@ int tools_listen(struct tools *tools, const char *address, struct error *e)
 	struct stat left;
 	int fd = -1;
 
+	descriptors_raise();
 	if (address_parse(&a, address, true, e) < 0)
 		return -1;
 	if (a.local && address_is_served(a.path))

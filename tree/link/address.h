@@ -61,4 +61,7 @@ void address_format(const union address_any *at, char *text, size_t room);
 /** The port, 0 for a Unix socket. */
 unsigned address_port(const union address_any *at);
 
+/** Raise the limit of descriptors as far as it goes: who listens has many. */
+void descriptors_raise(void);
+
 #endif
