@@ -230,6 +230,33 @@ without_descriptors_it_rests() {
 		{ tail -n 5 "$bed_dir/few.err"; return 1; }
 }
 
+# Documents of 15 MiB that do not end: there is room for four, and for others beside them.
+unended_ones_are_bounded() {
+	/usr/bin/python3 - "$port" "$EVSPACE_TLS" <<-'EOF' || return
+		import select, socket, ssl, sys
+		tls = ssl.create_default_context(cafile=sys.argv[2] + '/ca.pem')
+		tls.load_cert_chain(sys.argv[2] + '/observe.pem', sys.argv[2] + '/observe.key')
+		some = []
+		cut = 0
+		for i in range(7):
+		    s = tls.wrap_socket(socket.create_connection(('127.0.0.1', int(sys.argv[1])), 60), server_hostname='front')
+		    some.append(s)
+		    try:
+		        s.sendall(b'POST / HTTP/1.1\r\nHost: front\r\nContent-Length: 16000000\r\n\r\n' + b' ' * (15 << 20))
+		    except OSError:
+		        pass
+		while cut < 3:
+		    ready = select.select(some, [], [], 10)[0]
+		    assert ready, cut
+		    for s in ready:
+		        try: left = s.recv(65536)
+		        except ssl.SSLWantReadError: continue
+		        except OSError: left = b''
+		        if not left: some.remove(s); cut += 1
+	EOF
+	gets observe 200 '<snapshot>' '<snapshotreq/>'
+}
+
 # A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
 leases_run_by_time() {
 	local id port=$((port + 2))
@@ -345,6 +372,7 @@ tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many
 tap_case "requests in pieces, several at once, half closed or damaged end nothing" odd_bytes_end_nothing
 tap_case "an element has few attributes" attributes_are_few
 tap_case "nobody waits for who has gone, or asks for much" nobody_waits_for_who_has_gone
+tap_case "documents without an end take bounded memory" unended_ones_are_bounded
 tap_case "without descriptors it rests, and says so once" without_descriptors_it_rests
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart

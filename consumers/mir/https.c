@@ -38,6 +38,7 @@ struct https {
 	https_ask *ask;
 	void *arg;
 	unsigned n;					 /* connections */
+	size_t unread;					 /* bytes of all of them */
 	TAILQ_HEAD(https_callers, https_caller) callers; /* the oldest first */
 	LIST_HEAD(, https_visit) visits;
 };
@@ -50,6 +51,7 @@ struct https_caller {
 	SSL *ssl;
 	struct event *deadline;
 	struct https_visit *visit; /* its request that is being answered */
+	size_t unread;		   /* bytes that have come since its last document was read */
 	bool proven;		   /* its second deadline runs */
 	bool cut;		   /* it ends */
 };
@@ -80,6 +82,7 @@ static void caller_free(void *ssl, void *of, CRYPTO_EX_DATA *data, int index, lo
 		return;
 	event_free(c->deadline);
 	TAILQ_REMOVE(&c->https->callers, c, link);
+	c->https->unread -= c->unread;
 	if (c->https->n-- == HTTPS_MAX && c->https->listener)
 		evconnlistener_enable(c->https->listener);
 	free(c);
@@ -129,6 +132,32 @@ static void caller_cut(struct https_caller *c)
 {
 	c->cut = true;
 	shutdown(bufferevent_getfd(c->bev), SHUT_RDWR);
+}
+
+/* Nothing of it is kept any more. */
+static void caller_read(struct https_caller *c)
+{
+	c->https->unread -= c->unread;
+	c->unread = 0;
+}
+
+/* evhttp keeps what comes until a document is whole: of too much, the largest one goes. */
+static void on_input(struct evbuffer *input, const struct evbuffer_cb_info *info, void *arg)
+{
+	struct https_caller *c = arg, *most = c;
+	struct https *https = c->https;
+
+	(void)input;
+	if (c->cut)
+		return;
+	c->unread += info->n_added;
+	https->unread += info->n_added;
+	if (https->unread <= HTTPS_BODIES)
+		return;
+	TAILQ_FOREACH (c, &https->callers, link)
+		most = c->unread > most->unread ? c : most;
+	caller_read(most);
+	caller_cut(most);
 }
 
 /* Has it closed its end? evhttp reads nothing, and so does not see it, until there is an answer. */
@@ -194,6 +223,8 @@ static struct bufferevent *on_connection(struct event_base *base, void *arg)
 	if (!c->bev)
 		abort();
 	bufferevent_openssl_set_allow_dirty_shutdown(c->bev, 1);
+	if (!evbuffer_add_cb(bufferevent_get_input(c->bev), on_input, c))
+		abort();
 	caller_wait(c, PROOF_S);
 	callers_thin(https);
 	TAILQ_INSERT_TAIL(&https->callers, c, link);
@@ -222,6 +253,7 @@ static void reply(struct evhttp_request *request, int code, const char *reason, 
 
 	if (c) {
 		c->proven = true;
+		caller_read(c);
 		caller_wait(c, REQUEST_S);
 	}
 	evhttp_add_header(evhttp_request_get_output_headers(request), "Content-Type",
@@ -323,6 +355,10 @@ static void document_ask(struct https *https, struct evhttp_request *request,
 	LIST_INSERT_HEAD(&https->visits, v, link);
 	v->errand = https->ask(https->arg, peer, (const char *)evbuffer_pullup(body, -1),
 			       evbuffer_get_length(body), on_answer, v, &e);
+	/* an errand has what it says */
+	evbuffer_drain(body, evbuffer_get_length(body));
+	if (c)
+		caller_read(c);
 	if (!v->errand) {
 		visit_free(v);
 		refuse(request, 403, "Forbidden", e.text);

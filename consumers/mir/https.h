@@ -15,6 +15,10 @@
 #define HTTPS_UNPROVEN 64u
 #define HTTPS_VISITS   32u
 
+/** Most bytes of all documents that have come in part, or are not read yet: else the connection
+ * with the largest one ends. */
+#define HTTPS_BODIES (4 * FRAMING_MAX)
+
 /** The @n bytes of a document have come from @peer, whose certificate is verified: answer it, by
  * @done with @done_arg. Returns NULL with @e: the peer may not ask this. */
 typedef struct errand *https_ask(void *arg, const struct peer *peer, const char *text, size_t n,
