@@ -12,6 +12,10 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
 
+/* Most bytes that all of an owner are defined by: of 64 owners, half of what a file of probes may
+ * have. */
+#define PROBES_BYTES ((size_t)2 << 20)
+
 /* ---- put together ---- */
 
 void measuring_fini(struct mir_measuring *measuring)

@@ -17,15 +17,11 @@
 #include "consumers/mir/usages.h"
 #include "pathmap/base/hash.h"
 
-/** Most probes at once, of which no owner has more than it leaves for others; what no id reaches;
- * and how long to wait for what has not come. */
+/** Most probes at once, of all owners; what no id reaches; and how long to wait for what has not
+ * come. */
 #define PROBES_MAX	  1000u
 #define PROBES_NAMED_MAX  4000000000u
 #define PROBE_PATIENCE_NS UINT64_C(5000000000)
-
-/** Most bytes that all of an owner are defined by: of 64 owners, half of what a file of probes may
- * have. */
-#define PROBES_BYTES ((size_t)2 << 20)
 
 /** What is known of one thread, or process, on one communicator (0: on none). */
 struct probe_cell {
