@@ -17,8 +17,7 @@
 #include "consumers/mir/usages.h"
 #include "pathmap/base/hash.h"
 
-/** Most probes at once, of all owners; what no id reaches; and how long to wait for what has not
- * come. */
+/** Most probes at once; what no id reaches; and how long to wait for what has not come. */
 #define PROBES_MAX	  1000u
 #define PROBES_NAMED_MAX  4000000000u
 #define PROBE_PATIENCE_NS UINT64_C(5000000000)
@@ -144,7 +143,6 @@ void probe_end(struct probes *probes, struct probe *probe);
 /** Forget what was measured; of what the kernel says, it begins where @usages are (NULL: it has
  * none). */
 void probe_reset(struct probe *probe, const struct usages *usages);
-
 void probe_free(struct probes *probes, struct probe *probe);
 struct probe *probe_find(struct probes *probes, const char *id);
 
