@@ -104,18 +104,20 @@ static struct sir_unit *unit_of(const struct probe_owner *owner, uint32_t id)
 	return NULL;
 }
 
-static void unit_add(struct probe_owner *owner, const char *line)
+/* Returns whether it is new. */
+static bool unit_add(struct probe_owner *owner, const char *line)
 {
 	char *name;
 	uint32_t id = (uint32_t)strtoul(line, &name, 16);
 	struct sir_unit *u;
 
 	if (*name != ' ' || unit_of(owner, id))
-		return;
+		return false;
 	u = memory_new(1, sizeof(*u));
 	u->id = id;
 	u->name = memory_copy(name + 1);
 	LIST_INSERT_HEAD(&owner->units, u, link);
+	return true;
 }
 
 void units_note(struct probe_owner *owner, const char *text, size_t n)
@@ -126,10 +128,8 @@ void units_note(struct probe_owner *owner, const char *text, size_t n)
 
 	LIST_FOREACH (u, &owner->units, link)
 		room -= room > 0;
-	while (room > 0 && (line = strsep(&rest, "\n")) && *line) {
-		unit_add(owner, line);
-		room--;
-	}
+	while (room > 0 && (line = strsep(&rest, "\n")) && *line)
+		room -= unit_add(owner, line);
 	free(said);
 }
 
