@@ -165,8 +165,7 @@ static struct errand *request_ask(struct mir *mir, struct probe_owner *owner,
 	return errand_new(&mir->errands, &mir->probes, owner, request, done, arg);
 }
 
-/* One document of each tool that has one, so that nobody waits for all of another one. Returns
- * whether there may be more. */
+/* One document of each tool, so that nobody waits for long. Returns whether there may be more. */
 static bool documents_ask(struct mir *mir)
 {
 	struct mir_request *request;

@@ -122,8 +122,7 @@ struct probes {
 struct probe *probe_new(struct probes *probes, struct probe_owner *owner,
 			struct mir_request *request);
 
-/** It is the probe of that number that was there before: @flushed or not, and wanted, it begins
- * when it can. */
+/** It is the probe of that number that was there before, and begins when it can if @flushed. */
 void probe_restore(struct probes *probes, struct probe *probe, unsigned number, bool flushed);
 
 /** Have it measure what it is defined by, from nothing; free what it had. */
@@ -140,8 +139,7 @@ bool probes_settle(struct probes *probes);
 /** End to measure, at once. */
 void probe_end(struct probes *probes, struct probe *probe);
 
-/** Forget what was measured; of what the kernel says, it begins where @usages are (NULL: it has
- * none). */
+/** Forget what was measured; of what the kernel says, it begins where @usages are (NULL: none). */
 void probe_reset(struct probe *probe, const struct usages *usages);
 void probe_free(struct probes *probes, struct probe *probe);
 struct probe *probe_find(struct probes *probes, const char *id);
