@@ -267,17 +267,13 @@ static bool probes_begin(const struct errand *e, const struct probes *probes)
 	return false;
 }
 
-static bool is_late(const struct errand *e)
-{
-	return clock_mono_ns() - e->since_ns >= PROBE_PATIENCE_NS;
-}
-
 /* Has all come that its probes have to measure? */
 static bool probes_are_whole(const struct errand *e, struct probes *probes)
 {
 	const struct mir_request *r = e->request;
 
-	if (r->action == MIR_ACTIVATE || r->action == MIR_REMOVE || is_late(e))
+	if (r->action == MIR_ACTIVATE || r->action == MIR_REMOVE ||
+	    clock_mono_ns() - e->since_ns >= PROBE_PATIENCE_NS)
 		return true;
 	for (size_t i = 0; i < r->n_probes; i++) {
 		const struct probe *p = probe_find(probes, r->probes[i].text);
@@ -316,9 +312,7 @@ static bool errand_waits(const struct errands *errands, struct errand *e, struct
 	struct sources_need need;
 
 	*sources = (struct sources){NULL, NULL};
-	if (e->request->n_faults > 0)
-		return false;
-	if (errand_works(errands, e, probes))
+	if (e->request->n_faults == 0 && errand_works(errands, e, probes))
 		return true;
 	if (e->request->n_faults > 0)
 		return false;
