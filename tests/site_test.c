@@ -102,6 +102,13 @@ static void patterns_are_kept(void)
 	const struct site_function *found = NULL;
 
 	CU_ASSERT_EQUAL(sites_functions(sites, &module, "her?", &found), 1);
+	CU_ASSERT_FALSE(sites_limit(sites, 1));
+	CU_ASSERT_EQUAL(sites_functions(sites, &module, "her?", &found), 1);
+	CU_ASSERT_EQUAL(sites_function(sites, &module, "here"), 0);
+	CU_ASSERT_EQUAL(sites_functions(sites, &module, "h*", &found), 0);
+	CU_ASSERT_TRUE(sites_limit(sites, 0));
+	CU_ASSERT(sites_function(sites, &module, "here") > 0);
+	CU_ASSERT_FALSE(sites_limit(sites, 0));
 	sites_rest(sites);
 	snprintf(module.path, sizeof(module.path), "%s", "/nowhere");
 	CU_ASSERT_EQUAL(sites_functions(sites, &module, "no_such_*", &found), 0);

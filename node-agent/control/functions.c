@@ -17,6 +17,9 @@
 /* Files of a process that are searched: the program is the first one. */
 #define MODULES_MOST 64u
 
+/* How long to look for names in files, for one command: meanwhile nobody else is answered. */
+#define SEARCH_NS UINT64_C(200000000)
+
 /* One process. */
 struct functions_switch {
 	const struct source_host *here;
@@ -172,8 +175,12 @@ void functions_carry(const struct source_host *here, const Evspace__SwitchAsk *a
 	};
 	const struct store_segment *s;
 
+	sites_limit(here->sites, now + SEARCH_NS);
 	TAILQ_FOREACH (s, &here->store->segments, link)
 		if (s->alive && strcmp(s->run, said->run) == 0 && source_holds(here, place, s))
 			process_switch(&f, s, host, said);
+	if (sites_limit(here->sites, 0))
+		snprintf(said->why, sizeof(said->why),
+			 "not all functions are looked for yet; name them again, or fewer");
 	sites_rest(here->sites);
 }

@@ -25,6 +25,9 @@
 /* The longest rest of threads. */
 #define REST_MOST_NS UINT64_C(300000000)
 
+/* With so much time files of debugging information are read, too. */
+#define ELSEWHERE_MS 5000u
+
 /* The longest text of a frame. */
 #define FRAME_TEXT 200
 
@@ -33,6 +36,7 @@ struct stacks {
 	char run[64];
 	unsigned depth;
 	uint64_t begin_ns, until_ns;
+	bool elsewhere;
 	struct worker *worker; /* NULL: there is none */
 	Evspace__Status *said; /* what it has read; NULL: nothing */
 	char *why;	       /* there is nothing; NULL: nobody has said */
@@ -125,6 +129,7 @@ static Evspace__Process *process_read(const struct stacks *k, const struct store
 	const struct stack_limits limits = {
 		.depth = k->depth,
 		.threads_ns = k->until_ns,
+		.elsewhere = k->elsewhere,
 		.names_ns = now + (k->until_ns > now ? (k->until_ns - now) / left : 0)};
 	struct stacks_process p = {.message = memory_new(1, sizeof(*p.message)), .bytes = bytes};
 	struct error e;
@@ -231,6 +236,7 @@ struct stacks *stacks_new(struct event_base *base, const struct source_host *her
 			     .begin_ns = pace.again_ns,
 			     /* names are looked up until then, and the answer has to travel */
 			     .until_ns = now + deadline_ms * UINT64_C(600000),
+			     .elsewhere = deadline_ms >= ELSEWHERE_MS,
 			     .ready = ready,
 			     .arg = arg};
 	snprintf(k->run, sizeof(k->run), "%s", run);

@@ -16,6 +16,7 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/base/wildcard.h"
 #include "pathmap/model/pattern.h"
+#include "tree/data/clock.h"
 
 /* Most open files. */
 #define OPEN_FILES 8
@@ -73,8 +74,10 @@ struct sites {
 	unsigned n_functions;		 /* so far: the oldest goes for another one */
 	struct site *by_place, *by_text; /* the first one is the oldest */
 	struct code files[OPEN_FILES];
-	unsigned next;	/* the file to close next for another one */
-	unsigned holds; /* of sites_hold() */
+	unsigned next;	   /* the file to close next for another one */
+	unsigned holds;	   /* of sites_hold() */
+	uint64_t until_ns; /* when not to look for functions any more; 0: never */
+	bool late;	   /* some were left out for that */
 };
 
 struct sites *sites_new(void)
@@ -248,13 +251,28 @@ static int search_answer(void *arg)
 	return 0;
 }
 
-static void search_do(struct function_search *s)
+bool sites_limit(struct sites *sites, uint64_t until_ns)
 {
+	bool late = sites->late;
+
+	sites->until_ns = until_ns;
+	sites->late = false;
+	return late;
+}
+
+/* Returns false if there is no time for it. */
+static bool search_do(struct function_search *s)
+{
+	if (s->sites->until_ns && clock_mono_ns() >= s->sites->until_ns) {
+		s->sites->late = true;
+		return false;
+	}
 	/* as of question_ask() */
 	if (segment_guarded(search_answer, s) == 0)
-		return;
+		return true;
 	memset(s->sites->files, 0, sizeof(s->sites->files));
 	s->n = 0;
+	return true;
 }
 
 size_t sites_functions(struct sites *sites, const struct segment_module *module,
@@ -274,7 +292,9 @@ size_t sites_functions(struct sites *sites, const struct segment_module *module,
 	}
 	f = &sites->patterns[sites->n_patterns++ % PATTERNS_KEPT];
 	*found = s.found = f->found;
-	search_do(&s);
+	f->pattern[0] = '\0';
+	if (!search_do(&s))
+		return 0;
 	memcpy(f->build_id, module->build_id, sizeof(f->build_id));
 	snprintf(f->pattern, sizeof(f->pattern), "%s", pattern);
 	f->n = s.n;
@@ -295,7 +315,8 @@ uint64_t sites_function(struct sites *sites, const struct segment_module *module
 		    strcmp(f->name, name) == 0)
 			return f->address;
 	}
-	search_do(&s);
+	if (!search_do(&s))
+		return 0;
 	f = &sites->functions[sites->n_functions++ % FUNCTIONS_KEPT];
 	memcpy(f->build_id, module->build_id, sizeof(f->build_id));
 	snprintf(f->name, sizeof(f->name), "%s", name);

@@ -3,7 +3,9 @@
 #ifndef EVSPACE_SITE_H
 #define EVSPACE_SITE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "node-agent/segment/segment-table.h"
 
@@ -46,6 +48,11 @@ struct site_function {
  * The last results are kept. */
 size_t sites_functions(struct sites *sites, const struct segment_module *module,
 		       const char *pattern, const struct site_function **found);
+
+/** Look for functions, but for those that are kept, until @until_ns (CLOCK_MONOTONIC) only; 0: for
+ * as long as it takes. Returns whether some were left out since this was said last: there are
+ * none of these as yet. */
+bool sites_limit(struct sites *sites, uint64_t until_ns);
 
 /** Close the files and free their memory, unless there are holds: nothing is to be resolved for
  * now. */

@@ -36,8 +36,8 @@ struct stack_thread {
 struct stack_limits {
 	unsigned depth;
 	uint64_t threads_ns, names_ns;
-	bool elsewhere; /* also look into files of debugging information alone, which takes longer
-			 */
+	/** Look into files of debugging information alone, too, which takes longer. */
+	bool elsewhere;
 };
 
 /** Who is told of each thread. What it points to is valid during the call. */
