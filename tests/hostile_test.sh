@@ -97,7 +97,7 @@ forger() {
 # It says that ranks are there that the new map puts elsewhere, in words of its own.
 stays() {
 	mkdir -p "$tap_dir/maps"
-	cp "$bed_dir/maps"/* "$tap_dir/maps" && echo "$1" >"$tap_dir/maps/cluster.map"
+	cp "$bed_dir/maps"/* "$tap_dir/maps" && echo "$1" >"$tap_dir/maps/cluster.map" && sed -i "s/ranks any;/& ${2-}/" "$tap_dir/maps/application.map"
 	evspace map apply "$tap_dir/maps" --dry-run --connect "$bed_entry" --identity control >"$tap_dir/applied" 2>&1
 }
 stays_not() {
@@ -105,7 +105,7 @@ stays_not() {
 		{ cat "$tap_dir/applied"; return 1; }
 }
 stays_quoted() {
-	! stays "$(cat "$bed_dir/maps/cluster.map") # again" &&
+	! stays "$(cat "$bed_dir/maps/cluster.map")" 'views { window at most 9; }' &&
 		grep -a '^evspace agent: audit: control (.*: prepare a map: failed: w1: "x?evspace agent: audit: mallory [^"]*"; nothing has changed$' "$bed_dir/w0.err" ||
 		{ cat "$tap_dir/applied"; tail "$bed_dir/w0.err"; return 1; }
 }
