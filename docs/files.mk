@@ -89,9 +89,9 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0074-functions-by-a-page.md \
 	docs/decisions/0075-fortran-by-lines.md \
 	docs/decisions/0078-who-holds-most-gives-way.md \
-	docs/decisions/0079-first-components-alone.md \
 	docs/decisions/0076-numbers-of-threads-from-libc.md \
 	docs/decisions/0077-stacks-by-a-seized-thread.md \
+	docs/decisions/0079-first-components-alone.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \

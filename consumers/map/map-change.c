@@ -37,7 +37,7 @@ static const char change_help[] =
 	"nothing is changed: exit code 1. Hosts that had not answered before, either, are\n"
 	"only named.\n"
 	"A map without differences is not applied. A host that was away takes up what the\n"
-	"map says of elements when it is back; until then each apply of it names the host.\n"
+	"map says of elements when it is back; until then each apply of it names it.\n"
 	"\n"
 	"rollback goes back to the map before, one step: a second rollback undoes the\n"
 	"first. Both need a control certificate (evspace-certs), or to be the agent's\n"
