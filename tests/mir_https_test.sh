@@ -207,7 +207,8 @@ nobody_waits_for_who_has_gone() {
 		(mkdir "away$i" && cd "away$i" && post carol --data-binary @../long) &
 	done
 	works() { [ "$(pgrep -c -P "$(bed_pid mir)")" -ge 2 ]; }
-	idle() { ! pgrep -P "$(bed_pid mir)" >/dev/null; }
+	# those that are killed are looked after with the next ones
+	idle() { ! ps -o stat= --ppid "$(bed_pid mir)" | grep -qv Z; }
 	bed_until works && gets observe 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")" &&
 		gets observe 200 'more than 256 resources' @longer || return
 	pkill -f "^curl .*front:$port:"
