@@ -64,6 +64,8 @@ sockets() {
 	ls -l "/proc/$(bed_pid m)/fd" | grep -c socket:
 }
 
+cores=$(taskset -cp $$ | sed 's/.*: //')
+
 # starve NODE: programs that leave its core next to nothing for who takes idle ones only.
 starve() {
 	local i
@@ -74,9 +76,11 @@ starve() {
 	done
 }
 
+# feed NODE: they are gone, and it has all cores again.
 feed() {
 	local i
 
+	taskset -p -c "$cores" "$(bed_pid "$1")" >/dev/null
 	for i in 1 2 3 4 5 6 7 8; do
 		bed_kill KILL "hog$i"
 	done
@@ -89,7 +93,7 @@ is_lifted() {
 	are_in_class 3 b1
 	lifted=$?
 	look_ends soon
-	feed
+	feed b1
 	return "$lifted"
 }
 
@@ -102,15 +106,15 @@ stays_out() {
 	[ "$(grep -c 'LimitNICE' "$bed_dir/b0.err")" = "$3" ]
 }
 
-# No host stood in for it: m has no connections to those below.
+# For a second, which is long enough to be told of. No host stood in for it: m has no connections to those below.
 is_late() {
 	local from=$(lines) before=$(sockets)
 
 	starve ga || return
-	tells "$from" '"host":"/A/a0","why":"late".*"reason":"ga above it: starved: it waits for a core"'
+	tells "$from" '"host":"/A/a0","why":"late","since_s":[1-9][0-9.]*,"reason":"ga above it: starved: it waits for a core"'
 	late=$?
 	[ "$(sockets)" = "$before" ] || { echo "$(sockets) sockets, not $before"; late=1; }
-	feed
+	feed ga
 	return "$late"
 }
 
@@ -119,9 +123,9 @@ leaf_is_late() {
 	local from=$(lines)
 
 	starve a0 || return
-	tells "$from" '"host":"/A/a0","why":"late".*"reason":"starved: it waits for a core"'
+	tells "$from" '"host":"/A/a0","why":"late","since_s":[1-9][0-9.]*,"reason":"starved: it waits for a core"'
 	late=$?
-	feed
+	feed a0
 	return "$late"
 }
 

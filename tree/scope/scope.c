@@ -114,7 +114,7 @@ static void scope_answer(void *arg, const struct wave *w, uint64_t number)
 	answer.leaves = w->leaves;
 	answer.cpu_us = w->cpu_us;
 	answer.fill = w->fill;
-	answer.waited_us = urgent_waited_us(s->host->urgent, &s->wish);
+	answer.waited_us = urgent_waited_us(s->host->urgent);
 	if (answer.waited_us < w->waited_us)
 		answer.waited_us = w->waited_us;
 	answer.urgency = urgent_class(s->host->urgent);

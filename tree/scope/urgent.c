@@ -24,7 +24,7 @@ struct urgent {
 	bool tried;		   /* `least` is known */
 	struct urgency_lift lift;
 	int waited; /* descriptor, or -1 */
-	uint64_t looked_ns, waited_ns;
+	uint64_t looked_ns, waited_ns, unsaid_ns;
 };
 
 struct urgent *urgent_new(void)
@@ -93,6 +93,7 @@ static uint64_t urgent_look(struct urgent *u, uint64_t now)
 	u->looked_ns = now;
 	if (schedule_waited(u->waited, &u->waited_ns) < 0 || u->waited_ns < before)
 		return 0;
+	u->unsaid_ns += u->waited_ns - before;
 	return u->waited_ns - before;
 }
 
@@ -123,14 +124,14 @@ void urgent_ask(struct urgent *u, struct urgent_wish *wish, const struct urgent_
 	if (!u)
 		return;
 	/* how long it waited while nobody asked is no matter */
-	if (LIST_EMPTY(&u->wishes))
+	if (LIST_EMPTY(&u->wishes)) {
 		(void)urgent_look(u, clock_mono_ns());
+		u->unsaid_ns = 0;
+	}
 	if (!wish->open)
 		LIST_INSERT_HEAD(&u->wishes, wish, entry);
-	urgent_settle(u);
-	if (!wish->open)
-		wish->said_ns = u->waited_ns;
 	wish->open = true;
+	urgent_settle(u);
 }
 
 void urgent_leave(struct urgent *u, struct urgent_wish *wish)
@@ -143,12 +144,12 @@ void urgent_leave(struct urgent *u, struct urgent_wish *wish)
 		urgent_be(u, u->ceiling);
 }
 
-uint32_t urgent_waited_us(struct urgent *u, struct urgent_wish *wish)
+uint32_t urgent_waited_us(struct urgent *u)
 {
-	uint64_t us = u && wish->open ? (u->waited_ns - wish->said_ns) / 1000 : 0;
+	uint64_t us = u ? u->unsaid_ns / 1000 : 0;
 
 	if (us > 0)
-		wish->said_ns = u->waited_ns;
+		u->unsaid_ns = 0;
 	return us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
 }
 

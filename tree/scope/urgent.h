@@ -20,7 +20,6 @@ struct urgent_wish {
 	uint32_t deadline_ms; /* of its waves */
 	uint64_t every_ns;    /* how often it asks; 0: as fast as it can */
 	uint64_t until_ns;    /* it counts as asked for until then; for urgent_ask() to set */
-	uint64_t said_ns;     /* of how long the process has waited for cores; likewise */
 };
 
 /** Of this process, whose class at this time is the most urgent that it takes. */
@@ -40,9 +39,9 @@ void urgent_ask(struct urgent *u, struct urgent_wish *wish, const struct urgent_
  * once. */
 void urgent_leave(struct urgent *u, struct urgent_wish *wish);
 
-/** How long this process has waited for cores since the scope's answer before, or its first ask, in
- * us: for the next answer. */
-uint32_t urgent_waited_us(struct urgent *u, struct urgent_wish *wish);
+/** How long this process has waited for cores since the answer before, in us, but for the time in
+ * which nobody asked: for the next answer. */
+uint32_t urgent_waited_us(struct urgent *u);
 
 /** The class that it is in; URGENCY_UNSAID: none of these. */
 enum urgency urgent_class(const struct urgent *u);
