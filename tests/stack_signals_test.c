@@ -130,7 +130,7 @@ static place *const places[] = {outer, middle, inner, rest};
 /* Which of them are there, from the innermost on. */
 static void note_places(void *arg, const struct stack_thread *thread)
 {
-	char *text = arg;
+	FILE *text = arg;
 
 	for (size_t i = 0; i < thread->n; i++)
 		for (size_t k = 0; k < 4; k++) {
@@ -138,7 +138,7 @@ static void note_places(void *arg, const struct stack_thread *thread)
 			const char *name = thread->frames[i].name;
 
 			if (name && strcmp(name, names[k]) == 0)
-				strncat(strcat(text, " "), name, 10);
+				fprintf(text, " %s", name);
 		}
 }
 
@@ -147,11 +147,12 @@ static void names_are_their_own(void)
 	const struct stack_limits limits = {
 		.depth = 16, .threads_ns = UINT64_MAX, .names_ns = UINT64_MAX};
 	char text[512] = "", byte;
+	FILE *out = fmemopen(text, sizeof(text), "w");
 	int told[2];
 	struct error e;
 	pid_t pid;
 
-	CU_ASSERT_FATAL(pipe2(told, O_CLOEXEC) == 0);
+	CU_ASSERT_FATAL(out && pipe2(told, O_CLOEXEC) == 0);
 	pid = fork();
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -159,7 +160,8 @@ static void names_are_their_own(void)
 		places[0](1);
 	}
 	CU_ASSERT_FATAL(pid > 0 && read(told[0], &byte, 1) == 1);
-	CU_ASSERT(stack_read(pid, &limits, note_places, text, &e) == 0);
+	CU_ASSERT(stack_read(pid, &limits, note_places, out, &e) == 0);
+	fclose(out);
 	CU_ASSERT_STRING_EQUAL(text, " rest inner middle outer");
 	kill(pid, SIGKILL);
 	CU_ASSERT(waitpid(pid, NULL, 0) == pid);
