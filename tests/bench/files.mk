@@ -63,6 +63,7 @@ tests_bench_colop_SOURCES = tests/bench/colop.c tests/bench/colop.h tests/bench/
 	tests/bench/colop-price.c tests/bench/colop-said.c $(bench_sources) \
 	tests/stamps.c tests/stamps.h
 tests_bench_colop_CPPFLAGS = $(BENCH_CPPFLAGS)
+EXTRA_tests_bench_colop_DEPENDENCIES = $(bench_helpers) $(bench_ranks) $(bench_preloads)
 tests_bench_colop_LDADD = $(EVSPACE_LIBS) -lm
 
 tests_bench_element_SOURCES = tests/bench/element.c tests/bench/bench.c tests/bench/bench.h \
@@ -99,6 +100,7 @@ EXTRA_DIST += tests/bench/mir.sh tests/bench/phases.sh
 tests_bench_stage_SOURCES = tests/bench/stage.c \
 	tests/bench/bench.c tests/bench/bench.h tests/bench/figures.c tests/bench/figures.h
 tests_bench_stage_CPPFLAGS = $(BENCH_CPPFLAGS)
+EXTRA_tests_bench_stage_DEPENDENCIES = $(bench_stages)
 tests_bench_stage_LDADD = $(EVSPACE_LIBS)
 tests_bench_stage_sum_la_SOURCES = tests/bench/stage-sum.c tree/data/total.c tree/data/total.h
 tests_bench_stage_sum_la_LDFLAGS = $(PRELOAD_LINKFLAGS)
@@ -131,6 +133,7 @@ tests_bench_collect_SOURCES = \
 	tests/bench/figures.c tests/bench/figures.h \
 	tests/bench/pairs.c tests/bench/pairs.h
 tests_bench_collect_CPPFLAGS = $(BENCH_CPPFLAGS)
+EXTRA_tests_bench_collect_DEPENDENCIES = $(bench_helpers) $(bench_preloads)
 tests_bench_collect_CFLAGS = -std=gnu11 $(WARN_CFLAGS) $(COLLECT_ALIGN)
 tests_bench_collect_LDADD = $(EVSPACE_LIBS)
 
