@@ -135,7 +135,7 @@ static void put_some(struct filter *filter, const struct run_view *view, const s
 	unsigned end, count = of->n;
 
 	/* what is lost was before the first, kept or not */
-	if (lost > 0 && !(kept && filter->keep[0])) {
+	if (lost > 0 && !filter->keep[0]) {
 		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0, lost);
 		lost = 0;
 	}
@@ -162,10 +162,14 @@ static void keep_some(struct filter *filter, const struct run_view *view, const 
 {
 	if (filter->part)
 		filter->part->filtered += of->n - kept;
+	/* if none is kept, nobody may have said so of each */
 	if (kept == of->n)
 		batch_keep(&filter->out, view);
-	else
+	else if (kept > 0)
 		put_some(filter, view, of, kept);
+	else if (view->lost > 0)
+		batch_add(&filter->out, RUN_TUPLES, view->run->element, view->run->first, 0,
+			  view->lost);
 }
 
 /* A program's own element: conditions on fields are about it. */
