@@ -326,7 +326,9 @@ parts_of_if() {
 		if -1 < 0 && ~0 == -1 && !0 && 7 % 4 == THREE && (6 & 3 | 8 ^ 1) == 11
 		if 0 /* never */
 		if THREE>=3&&SPACE<=1
+		if defined(NOTHING) && 8 / NOTHING > 2
 	EOT
+	printf '#if THREE == 3 && \\\r\n  1 && \\\r\n  0\r\n      subroutine f1\n      end subroutine\n#else\n      subroutine f2\n      end subroutine\n#endif\n' >>parts.F90
 	cat >>parts.F90 <<-'EOT'
 		#ifdef NOTHING
 		#define LATE
@@ -366,7 +368,7 @@ parts_of_if() {
 	echo e >>true
 	diff <(regions subprogram '{name}') <(sort true) || return
 	options=()
-	sir "$tap_dir/parts.F90" && [ "$(regions subprogram '{name}' | tr '\n' ' ')" = 'a1 a10 a12 a2 a3 a4 a5 a6 a7 a8 a9 b11 c1 d e ' ]
+	sir "$tap_dir/parts.F90" && [ "$(regions subprogram '{name}' | tr '\n' ' ')" = 'a1 a10 a12 a13 a2 a3 a4 a5 a6 a7 a8 a9 b11 c1 d e f1 ' ]
 }
 
 # code_case NAME COMMAND: one that needs what reads C.

@@ -32,6 +32,7 @@ struct fortran_condition {
 	const struct fortran_macros *macros;
 	const char *at;
 	unsigned depth, *steps;
+	bool idle; /* what comes does not matter */
 	bool wrong;
 };
 
@@ -214,8 +215,10 @@ static long is_defined(struct fortran_condition *c)
 	value = macro_find(c->macros, c->at, n) != NULL;
 	c->wrong |= n == 0;
 	c->at = blanks_skip(c->at + n);
-	if (brackets)
-		c->wrong |= *c->at++ != ')';
+	if (brackets && *c->at == ')')
+		c->at++;
+	else
+		c->wrong |= brackets;
 	return value;
 }
 
@@ -308,10 +311,22 @@ static long operate(struct fortran_condition *c, const char *op, long a, long b)
 		break;
 	}
 	if (b == 0 || b == -1) {
-		c->wrong |= b == 0;
+		c->wrong |= b == 0 && !c->idle;
 		return op[0] == '/' ? (long)-x : 0;
 	}
 	return op[0] == '/' ? a / b : a % b;
+}
+
+/* What is behind @op, which does not matter if @a decides alone. */
+static long right_side(struct fortran_condition *c, const char *op, long a, unsigned binds)
+{
+	bool idle = c->idle;
+	long value;
+
+	c->idle |= strcmp(op, a ? "||" : "&&") == 0;
+	value = expression(c, binds + 1);
+	c->idle = idle;
+	return value;
 }
 
 /* As far as operators bind as strongly as @least. */
@@ -335,7 +350,8 @@ static long expression(struct fortran_condition *c, unsigned least)
 		if (i == OPERATORS || operators[i].binds < least)
 			break;
 		c->at += strlen(operators[i].text);
-		value = operate(c, operators[i].text, value, expression(c, operators[i].binds + 1));
+		value = operate(c, operators[i].text, value,
+				right_side(c, operators[i].text, value, operators[i].binds));
 	}
 	return value;
 }

@@ -279,6 +279,15 @@ static void preprocessor_take(struct fortran_splitting *s, const char *text)
 		fortran_macros_take(s->macros, text);
 }
 
+/* Does it end with a backslash? */
+static bool line_goes_on(const struct fortran_line *line)
+{
+	size_t n = line->n;
+
+	n -= n > 0 && line->text[n - 1] == '\r';
+	return n > 0 && line->text[n - 1] == '\\';
+}
+
 /* A line of a preprocessor, with those that it goes on with. Returns how many these are. */
 static unsigned preprocessor_line(struct fortran_splitting *s, struct fortran_line *line)
 {
@@ -286,7 +295,7 @@ static unsigned preprocessor_line(struct fortran_splitting *s, struct fortran_li
 	unsigned more = 0;
 	char *text;
 
-	while (line->n > 0 && line->text[line->n - 1] == '\\' && line->end < s->code->n) {
+	while (line_goes_on(line) && line->end < s->code->n) {
 		const char *next = source + line->end;
 		const char *end = memchr(next, '\n', s->code->n - line->end);
 
