@@ -89,6 +89,11 @@ void pairing_hole(struct pairing *p, int32_t number, int64_t from_ns, int64_t to
 	struct pairing_rank *rank = rank_of(p, number);
 
 	rank->holes = true;
+	/* within requests that have ended at once: nobody knows which of these are before it */
+	if (from_ns == to_ns) {
+		from_ns--;
+		to_ns++;
+	}
 	rank->until_ns = from_ns < rank->until_ns ? from_ns : rank->until_ns;
 	rank->from_ns = to_ns > rank->from_ns ? to_ns : rank->from_ns;
 }
