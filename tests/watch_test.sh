@@ -108,9 +108,24 @@ late() {
 		grep -m 1 '^evspace watch: late: ' "$tap_dir/late.err" | grep -q 'rank 2 is late' && says late 1 'late: \(over\|the program has ended\) after'
 }
 
+# Of an archive the same is said, with the time of its events; but for who is stuck.
+archived() {
+	ranks mistakes --mistake 7 --on --seconds 1
+	evspace run --no-summary --run mistaken -- "${mpirun[@]}" >"$tap_dir/mistaken.out" 2>&1
+	evspace archive --run mistaken "$tap_dir/mistaken.ar" 2>"$tap_dir/err" && evspace archive --run late "$tap_dir/late.ar" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	tap_says 1 '^evspace watch: desync: [0-9:.]*: collective #8 on the world has not the same datatype for all: rank 2 calls MPI_Bcast' evspace watch --from "$tap_dir/mistaken.ar" --check --on desync &&
+		tap_says 0 '^evspace watch: late: [0-9:.]*: rank 2 is late in MPI_[A-Z][a-z]*@world .*at late.c:[0-9]*' evspace watch --from "$tap_dir/late.ar" &&
+		tap_says 1 'something was seen' evspace watch --from "$tap_dir/late.ar" --speed 1000 --check --on late &&
+		tap_says 2 'calls that have not ended are in no archive' evspace watch --from "$tap_dir/late.ar" --on late,stuck &&
+		tap_says 2 '--save means nothing with --from' evspace watch --from "$tap_dir/late.ar" --save "$tap_dir/kept" &&
+		tap_says 2 'none is started' evspace watch --from "$tap_dir/late.ar" -- true &&
+		tap_says 2 'none: No such file' evspace watch --from "$tap_dir/none"
+}
+
 right() {
 	ranks mistakes --right
-	watched right 0 --check -- "${mpirun[@]}" && says right 0 '[a-z]' && [ ! -e "$tap_dir/right" ]
+	watched right 0 --check -- "${mpirun[@]}" && says right 0 '[a-z]' && [ ! -e "$tap_dir/right" ] || return
+	evspace archive --run right "$tap_dir/right.ar" 2>"$tap_dir/err" && tap_says 0 'right.ar: nothing was seen$' evspace watch --from "$tap_dir/right.ar" --check --on desync
 }
 
 tap_case "calls that differ are said once, and that is the exit code of a check" desync
@@ -122,6 +137,7 @@ tap_case "what looking costs is said at the end, and a budget is kept" keeps_bud
 tap_case "who is stuck is said once, with call sites, and that it is over" stuck
 tap_case "stacks of all ranks are kept" stacks
 tap_case "who is late is said, with the call site, and that it is over" late
+tap_case "of an archive the same is said" archived
 tap_case "when all have been killed, whom they had waited for" killed
 tap_case "of a right program nothing is said or kept" right
 tap_case "the program's exit code" watched code 7 -- sh -c 'exit 7'

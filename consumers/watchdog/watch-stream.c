@@ -37,14 +37,14 @@ static bool watch_needs_stream(const struct watch *w)
 	return w->on[WATCH_DESYNC] || w->on[WATCH_LATE] || w->on[WATCH_SLOWER];
 }
 
-void watch_stream_open(struct watch *w)
+int watch_stream_open(struct watch *w)
 {
 	struct evspace_options look = w->heartbeat.common.look;
 	enum evspace_failure failure;
 	char why[256];
 
 	if (!watch_needs_stream(w))
-		return;
+		return -1;
 	look.view = "events";
 	look.backlog = 1;
 	look.hurry = 1;
@@ -59,10 +59,13 @@ void watch_stream_open(struct watch *w)
 		w->late = colop_live_new(w->stream);
 	w->scores = scores_new(SCORES_MOST);
 	if (!w->stream)
-		return;
-	/* each keeps its half */
-	client_budget_own(w->heartbeat.client, look.budget / 2);
-	client_budget_own(w->stream, look.budget / 2);
+		return options_failure(failure);
+	if (w->heartbeat.client) {
+		/* each keeps its half */
+		client_budget_own(w->heartbeat.client, look.budget / 2);
+		client_budget_own(w->stream, look.budget / 2);
+	}
+	return -1;
 }
 
 void watch_stream_close(struct watch *w)
@@ -95,8 +98,6 @@ static void score(struct watch *w, const struct evspace_event *ev, const struct 
 
 	if (p->rank < 0 || p->world || ev->end_ns <= 0 || ev->flags & EVSPACE_COMPLETION)
 		return;
-	if (ev->end_ns > w->newest_ns)
-		w->newest_ns = ev->end_ns;
 	if (op_channel(ev->op_number) == CHANNEL_USER) {
 		if (ev->op_number == OP_EVSPACE_REGION || ev->op_number == OP_EVSPACE_FUNCTION)
 			scores_add(w->scores, call.process,
@@ -109,19 +110,49 @@ static void score(struct watch *w, const struct evspace_event *ev, const struct 
 	scores_call(w->scores, &call);
 }
 
-static void find_slow(struct watch *w)
+void watch_find_slow(struct watch *w)
 {
 	const struct score_wish wish = {
 		.below = SLOWER_THAN,
 		.cost = SLOWER_COST,
 		.since_ns = w->newest_ns - SCORE_LAST_NS,
 	};
-	uint64_t now = clock_mono_ns();
 
-	if (!w->on[WATCH_SLOWER] || now - w->scored_ns < SCORE_EVERY_NS)
+	if (w->on[WATCH_SLOWER])
+		w->n_slow = scores_find(w->scores, &wish, w->slow, WATCH_SLOW);
+}
+
+/* Now and then. */
+static void slow_look(struct watch *w, uint64_t now_ns)
+{
+	if (now_ns - w->scored_ns < SCORE_EVERY_NS)
 		return;
-	w->scored_ns = now;
-	w->n_slow = scores_find(w->scores, &wish, w->slow, WATCH_SLOW);
+	w->scored_ns = now_ns;
+	watch_find_slow(w);
+}
+
+static void wave_take(struct watch *w)
+{
+	events_order(&w->order, w->stream);
+	for (size_t i = 0; i < w->order.n; i++) {
+		const struct evspace_event *ev = &w->order.items[i].event;
+		struct thread_state state;
+
+		thread_state_of(&state, ev, 0);
+		disagreement_hear(w->heartbeat.agreement, w->stream, ev, &state);
+		if (ev->end_ns > w->newest_ns)
+			w->newest_ns = ev->end_ns;
+		if (w->on[WATCH_SLOWER])
+			score(w, ev, &state);
+	}
+}
+
+void watch_stream_wave(struct watch *w)
+{
+	wave_take(w);
+	if (w->late)
+		colop_live_take(w->late, (uint64_t)w->newest_ns);
+	slow_look(w, (uint64_t)w->newest_ns);
 }
 
 void watch_stream_take(struct watch *w)
@@ -130,21 +161,12 @@ void watch_stream_take(struct watch *w)
 
 	/* more may come than can be taken: the others have their turn, too */
 	while (w->stream && clock_mono_ns() < until && evspace_next(w->stream, 0) > 0) {
-		events_order(&w->order, w->stream);
+		wave_take(w);
 		w->drained = w->order.n == 0 && evspace_wave(w->stream)->processes == 0;
-		for (size_t i = 0; i < w->order.n; i++) {
-			const struct evspace_event *ev = &w->order.items[i].event;
-			struct thread_state state;
-
-			thread_state_of(&state, ev, 0);
-			disagreement_hear(w->heartbeat.agreement, w->stream, ev, &state);
-			if (w->on[WATCH_SLOWER])
-				score(w, ev, &state);
-		}
 		if (w->late)
 			colop_live_take(w->late, clock_mono_ns());
 	}
-	find_slow(w);
+	slow_look(w, clock_mono_ns());
 }
 
 /* ---- words ---- */

@@ -12,13 +12,16 @@
 
 static const char watch_help[] =
 	"usage: evspace watch [options] [--] COMMAND [ARG...]\n"
+	"       evspace watch --from DIR [--on KIND,...] [--check]\n"
 	"\n"
 	"Run a program as evspace run does, and watch it: say on stderr once what goes\n"
 	"wrong, with whom, and once when that is over. What was seen, what all threads\n"
 	"were in (with call sites) and the last events of all are kept in a folder. The\n"
 	"exit code is that of the program. Where no agent listens, it starts one for as\n"
 	"long as the program runs. What looking costs it is said after ten seconds, then\n"
-	"every ten minutes, and at the end.\n"
+	"every ten minutes, and at the end. Of an archive of all events (--from DIR) the\n"
+	"same is said, with its time, but for stuck: calls that have not ended are in\n"
+	"none; the exit code is 0, or 1 with --check.\n"
 	"\n"
 	"  desync  ranks call other collectives than the rest of their communicator\n"
 	"  stuck   threads are in one operation for too long, or all have died: who is\n"
@@ -32,7 +35,8 @@ static const char watch_help[] =
 static const char watch_more[] =
 	"examples:\n"
 	"  evspace watch -- mpirun -np 4 ./app\n"
-	"  evspace watch --on stuck --stuck-after 60s --check -- srun -n 64 ./app\n";
+	"  evspace watch --on stuck --stuck-after 60s --check -- srun -n 64 ./app\n"
+	"  evspace watch --from /data/solver --on late\n";
 
 /* Looks a second, where the user says nothing. */
 #define RATE 10
@@ -110,7 +114,7 @@ static const struct usage watch_usage = {
 	.after = watch_more,
 	.own = watch_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_WAVES,
-	.lacks = " from speed window tree concurrency count duration compress patience monitored "
+	.lacks = " window tree concurrency count duration compress patience monitored "
 		 "wait ",
 	.program = true,
 };
@@ -156,7 +160,7 @@ static bool kind_is_sure(const struct watch *w, enum watch_kind kind)
 
 static void begins(struct watch *w, enum watch_kind kind)
 {
-	char *text = NULL;
+	char *text = NULL, when[32] = "";
 	const char *end;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
@@ -174,9 +178,13 @@ static void begins(struct watch *w, enum watch_kind kind)
 	if (fclose(out))
 		abort();
 	w->seen++;
+	if (watch_replays(w))
+		words_clock(when, sizeof(when), w->newest_ns, 3);
 	for (const char *line = text; (end = strchr(line, '\n')); line = end + 1)
-		fprintf(stderr, "evspace watch: %s: %.*s\n", kinds[kind], (int)(end - line), line);
-	watch_save(w, kinds[kind], text);
+		fprintf(stderr, "evspace watch: %s: %s%s%.*s\n", kinds[kind], when,
+			*when ? ": " : "", (int)(end - line), line);
+	if (!watch_replays(w))
+		watch_save(w, kinds[kind], text);
 	free(text);
 }
 
@@ -189,12 +197,8 @@ static void is_over(enum watch_kind kind, uint64_t ns, bool end)
 		end ? "the program has ended after" : "over after", unit_duration(after, ns));
 }
 
-static void take(struct watch *w)
+void watch_alarms(struct watch *w, uint64_t now_ns, bool last)
 {
-	uint64_t now = clock_mono_ns();
-
-	watch_stream_take(w);
-	heartbeat_take(&w->heartbeat);
 	for (enum watch_kind kind = 0; kind < WATCH_KINDS; kind++) {
 		struct alarm *a = &w->alarms[kind], before = *a;
 		bool seen = w->on[kind] && kind_is_seen(w, kind);
@@ -202,13 +206,23 @@ static void take(struct watch *w)
 		enum alarm_news news =
 			w->heartbeat.ended && !seen
 				? ALARM_NOTHING
-				: alarm_take(a, seen, seen && kind_is_sure(w, kind), now);
+				: alarm_take(a, seen, seen && (last || kind_is_sure(w, kind)),
+					     now_ns);
 
 		if (news == ALARM_BEGINS)
 			begins(w, kind);
 		else if (news == ALARM_OVER)
 			is_over(kind, before.last_ns - before.first_ns, false);
 	}
+}
+
+static void take(struct watch *w)
+{
+	uint64_t now = clock_mono_ns();
+
+	watch_stream_take(w);
+	heartbeat_take(&w->heartbeat);
+	watch_alarms(w, now, false);
 }
 
 /* ---- looking ---- */
@@ -253,7 +267,9 @@ static void settle(struct watch *w)
 
 	for (enum watch_kind kind = 0; kind < WATCH_KINDS; kind++)
 		any |= w->on[kind];
-	if (!any)
+	if (!any && watch_replays(w))
+		w->on[WATCH_DESYNC] = w->on[WATCH_LATE] = w->on[WATCH_SLOWER] = true;
+	else if (!any)
 		w->on[WATCH_DESYNC] = w->on[WATCH_STUCK] = true;
 	w->heartbeat.check = true; /* it says nothing by itself */
 }
@@ -268,17 +284,17 @@ int watch_main(int argc, char **argv)
 	w.heartbeat.common.look =
 		(struct evspace_options){.view = "heartbeat@element", .rate_hz = RATE, .wait = 1};
 	code = options_parse(argc, argv, &watch_usage, &w, &w.heartbeat.common);
-	if (code < 0 && w.heartbeat.common.n_words == 0) {
+	if (code < 0 && w.heartbeat.common.n_words == 0 && !watch_replays(&w)) {
 		fputs("evspace watch: which program? as in: evspace watch -- mpirun -np 2 ./app\n",
 		      stderr);
 		code = EXIT_USAGE;
 	}
 	if (code < 0) {
 		settle(&w);
-		code = watch_start(&w);
+		code = watch_replays(&w) ? watch_replay(&w, argv[0]) : watch_start(&w);
 	}
 	if (code < 0) {
-		watch_stream_open(&w);
+		(void)watch_stream_open(&w);
 		w.toll = toll_of(w.heartbeat.client, "watch", false);
 		toll_seldom(w.toll, "watch");
 		code = look(&w);

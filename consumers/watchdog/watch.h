@@ -37,7 +37,7 @@ struct watch {
 	struct score_slow slow[WATCH_SLOW]; /* who is slow now */
 	size_t n_slow;
 	int64_t newest_ns;  /* the last end of an event */
-	uint64_t scored_ns; /* CLOCK_MONOTONIC */
+	uint64_t scored_ns; /* CLOCK_MONOTONIC, of an archive by its events */
 	struct alarm alarms[WATCH_KINDS];
 	unsigned seen; /* alarms so far */
 	pid_t program; /* evspace run */
@@ -54,12 +54,28 @@ bool watch_ended(struct watch *watch, bool wait, int *code);
 /** End what was started beside the program. */
 void watch_stop(struct watch *watch);
 
-/** If what is watched for needs events, too, read them. (watch-stream.c) */
-void watch_stream_open(struct watch *watch);
+/** Is an archive watched, and no program? */
+bool watch_replays(const struct watch *watch);
+
+/** Say of an archive what would have been said of its program. Returns the exit code.
+ * (watch-replay.c) */
+int watch_replay(struct watch *watch, const char *command);
+
+/** Say what is seen at @now_ns, and what is over. @last: nothing more will be known. */
+void watch_alarms(struct watch *watch, uint64_t now_ns, bool last);
+
+/** If what is watched for needs events, too, read them. Returns -1, or, after a message, the exit
+ * code if nothing is read without them. (watch-stream.c) */
+int watch_stream_open(struct watch *watch);
 void watch_stream_close(struct watch *watch);
 
 /** Take what has come. */
 void watch_stream_take(struct watch *watch);
+
+/** Take the stream's wave, by the time of its events, and find out who is slow, now and then, or
+ * now. */
+void watch_stream_wave(struct watch *watch);
+void watch_find_slow(struct watch *watch);
 
 /** Write on @out who is slower than others, or than before. */
 void watch_say_slow(const struct watch *watch, FILE *out);
