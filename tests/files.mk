@@ -84,7 +84,7 @@ unit_tests = \
 	tests/loop_test tests/loop_tsan_test \
 	tests/listener_test \
 	tests/child_test tests/child_clock_test \
-	tests/fanout_test \
+	tests/fanout_test tests/awaits_test \
 	tests/names_test tests/names_comm_test \
 	tests/op_test \
 	tests/packer_test \
@@ -205,6 +205,7 @@ tests_hop_fold_test_SOURCES = tests/hop_fold_test.c tests/hop-bed.c tests/hop-be
 tests_child_test_SOURCES = tests/child_test.c tests/peers.c tests/peers.h
 tests_child_clock_test_SOURCES = tests/child_clock_test.c tests/peers.c tests/peers.h
 tests_fanout_test_SOURCES = tests/fanout_test.c tests/peers.c tests/peers.h
+tests_awaits_test_SOURCES = tests/awaits_test.c tests/peers.c tests/peers.h
 tests_pass_test_SOURCES = tests/maps.c tests/maps.h tests/pass_test.c tests/peers.c tests/peers.h
 tests_link_flood_test_SOURCES = tests/link_flood_test.c tests/peers.c tests/peers.h
 tests_link_test_SOURCES = tests/link_test.c tests/peers.c tests/peers.h

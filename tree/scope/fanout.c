@@ -126,6 +126,16 @@ static const struct child_events branch_events = {
 	.frame = branch_frame,
 };
 
+/* Nobody wants to know any more: it is not to wait for others. */
+static void branch_close(struct fanout_branch *b)
+{
+	Evspace__Close close = EVSPACE__CLOSE__INIT;
+
+	close.scope = b->user.scope;
+	if (!b->settled && b->fanout->awaits && child_link(&b->user))
+		link_send(child_link(&b->user), &WIRE_FRAME(CLOSE, close, &close), NULL);
+}
+
 static void fanout_end(evutil_socket_t fd, short what, void *arg)
 {
 	struct fanout *f = arg;
@@ -141,6 +151,7 @@ static void fanout_end(evutil_socket_t fd, short what, void *arg)
 				    down ? child_complaint(&b->user)
 					 : "it has not answered in time",
 				    BEHIND);
+		branch_close(b);
 		b->settled = true;
 	}
 	f->kind->end(f);
@@ -203,16 +214,6 @@ void fanout_begin(struct fanout *f, struct event_base *base, struct child_set *c
 	if (f->kind->here)
 		f->kind->here(f);
 	fanout_settle(f);
-}
-
-/* Nobody wants to know any more: it is not to wait for others. */
-static void branch_close(struct fanout_branch *b)
-{
-	Evspace__Close close = EVSPACE__CLOSE__INIT;
-
-	close.scope = b->user.scope;
-	if (!b->settled && b->fanout->awaits && child_link(&b->user))
-		link_send(child_link(&b->user), &WIRE_FRAME(CLOSE, close, &close), NULL);
 }
 
 void fanout_fini(struct fanout *f)
