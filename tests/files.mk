@@ -144,7 +144,7 @@ script_tests = \
 	tests/merge_test.sh tests/merge_remap_test.sh \
 	tests/docs_test.sh \
 	tests/doctor_test.sh \
-	tests/elements_test.sh tests/properties_test.sh \
+	tests/elements_test.sh tests/properties_test.sh tests/arrears_test.sh \
 	tests/hurry_test.sh tests/ended_test.sh \
 	tests/failure_test.sh \
 	tests/shares_test.sh tests/starved_test.sh \

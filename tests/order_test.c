@@ -76,6 +76,26 @@ static void test_back(void)
 	evspace__switch_ask__free_unpacked(order, NULL);
 }
 
+/* If it is not known what there was, all is said. */
+static void test_all(void)
+{
+	struct pathmap *map =
+		map_of("application demo { ranks rank[0-3]; collect p2p { mode time; } }");
+	Evspace__SwitchAsk *order = properties_order(NULL, map);
+	uint64_t ns = 1;
+
+	CU_ASSERT_EQUAL(properties_mode(order, "/A/a/rank1/t0/p2p"), MODE_TIME);
+	CU_ASSERT_EQUAL(properties_mode(order, "/A/a/rank1/t0/wait"), MODE_OFF);
+	CU_ASSERT_TRUE(properties_lifetime(order, "/B/b/rank2/t0/wait", &ns));
+	CU_ASSERT_EQUAL(ns, 0);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(order->steered);
+	CU_ASSERT_STRING_EQUAL(order->steered->rules, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(order->made);
+	CU_ASSERT_STRING_EQUAL(order->made->elements, "");
+	evspace__switch_ask__free_unpacked(order, NULL);
+	pathmap_free(map);
+}
+
 /* A peer may say modes that there are not. */
 static void test_unknown_mode(void)
 {
@@ -95,6 +115,7 @@ static CU_TestInfo cases[] = {
 	{"maps that say the same of what exists", test_nothing},
 	{"what is said last of a name counts", test_last_counts},
 	{"what is said no more is put back", test_back},
+	{"all of it, if it is not known what there was", test_all},
 	{"modes that there are not, and runs", test_unknown_mode},
 	CU_TEST_INFO_NULL,
 };

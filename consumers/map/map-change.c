@@ -292,10 +292,6 @@ static void nothing_print(const struct change *c)
 static void applied_print(const struct change *c, const struct evspace_applied *a)
 {
 	unready_print(c, a);
-	if (a->generation == c->generation) {
-		nothing_print(c);
-		return;
-	}
 	if (c->common.json) {
 		json_print(json_pack("{ss sb sI si si si so sI sI so so}", "type", "applied",
 				     "dry_run", (int)c->dry_run, "generation",
@@ -307,6 +303,10 @@ static void applied_print(const struct change *c, const struct evspace_applied *
 				     "unchanged", unready_json(a->unchanged, a->n_unchanged),
 				     "notes", notes_json(a)),
 			   stdout);
+		return;
+	}
+	if (a->generation == c->generation) {
+		nothing_print(c);
 		return;
 	}
 	if (c->dry_run)

@@ -13,17 +13,25 @@
 #include "node-agent/control/session.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/base/utf8.h"
 #include "tree/scope/ask.h"
 #include "tree/stage/stage.h"
 
 /* A command waits for them itself; this is how soon there is the next one. */
 #define AGAIN_S 5
 
+/* Who gives it, in audits. */
+#define ENTRY "the entry"
+
 struct arrears {
 	struct session_host *host;
 	struct fanout_command_host carrier;
 	struct fanout_command *command; /* NULL: none is under way */
 	struct event *again;		/* pending while there is none, but hosts are in arrears */
+	/* from arrears_begin() to arrears_add(): who was behind before, and as which map says */
+	char **before;
+	size_t n_before;
+	struct pathmap_texts since;
 };
 
 static void arrears_later(struct arrears *a, int seconds)
@@ -60,20 +68,69 @@ static void arrears_keep(struct arrears *a, const char *const *nodes, size_t n,
 		fprintf(stderr, "evspace agent: %s\n", e.text);
 }
 
-void arrears_add(struct arrears *a, Evspace__Host *const *hosts, size_t n)
+static void before_forget(struct arrears *a)
+{
+	for (size_t i = 0; i < a->n_before; i++)
+		free(a->before[i]);
+	free(a->before);
+	texts_fini(&a->since);
+	a->before = NULL;
+	a->n_before = 0;
+}
+
+/* A map that says how all are if others than those that are behind already come to these, which are
+ * as the map before says; NULL: there is none. */
+static const struct pathmap_texts *since_of(const struct active_map *c, bool others)
+{
+	if (c->n_behind == 0)
+		return &c->previous;
+	return !others || texts_equal(&c->since, &c->previous) ? &c->since : NULL;
+}
+
+void arrears_begin(struct arrears *a, const struct plan *plan)
 {
 	const struct active_map *c = a->host->active_map;
-	const char **nodes = memory_new(c->n_behind + n + 1, sizeof(*nodes));
-	size_t total = c->n_behind;
+	const char **nodes;
+	size_t n = 0;
 
-	if (total)
-		memcpy(nodes, c->behind, total * sizeof(*nodes));
-	for (size_t i = 0; i < n; i++) {
-		if (remap_elements_away(hosts[i]))
-			nodes[total++] = node_of(hosts[i]);
+	arrears_stop(a);
+	if (!plan)
+		return;
+	before_forget(a);
+	a->before = memory_new(c->n_behind + 1, sizeof(*a->before));
+	nodes = memory_new(c->n_behind + plan->n_places + 1, sizeof(*nodes));
+	for (; n < c->n_behind; n++)
+		nodes[n] = a->before[n] = memory_copy(c->behind[n]);
+	a->n_before = n;
+	texts_set(&a->since, c->since.application, c->since.cluster, c->since.mapping);
+	PLAN_FOREACH (walk, plan->root) {
+		if (walk.place->leaf)
+			nodes[n++] = walk.place->node;
 	}
-	if (total > c->n_behind)
-		arrears_keep(a, nodes, total, c->n_behind ? &c->since : &c->previous);
+	arrears_keep(a, nodes, n, since_of(c, true));
+	free(nodes);
+}
+
+void arrears_add(struct arrears *a, Evspace__Host *const *hosts, size_t n)
+{
+	struct active_map *c = a->host->active_map;
+	const char **nodes;
+	bool others = false;
+	size_t total;
+
+	active_map_behind_set(c, (const char *const *)a->before, a->n_before, &a->since);
+	before_forget(a);
+	total = c->n_behind;
+	nodes = memory_new(total + n + 1, sizeof(*nodes));
+	for (size_t i = 0; i < total; i++)
+		nodes[i] = c->behind[i];
+	for (size_t i = 0; i < n; i++) {
+		if (!remap_elements_away(hosts[i]))
+			continue;
+		nodes[total++] = node_of(hosts[i]);
+		others |= !active_map_is_behind(c, node_of(hosts[i]));
+	}
+	arrears_keep(a, nodes, total, since_of(c, others));
 	free(nodes);
 }
 
@@ -81,14 +138,17 @@ void arrears_add(struct arrears *a, Evspace__Host *const *hosts, size_t n)
 
 static void arrears_say(const struct arrears *a, const Evspace__Host *h)
 {
-	char what[128], outcome[128];
+	char what[128], outcome[512], text[UTF8_QUOTED] = "";
 
+	if (h->text[0])
+		utf8_quote(h->text, text);
 	snprintf(what, sizeof(what), "tell %.60s of map generation %llu", node_of(h),
 		 (unsigned long long)a->host->active_map->generation);
 	snprintf(outcome, sizeof(outcome),
-		 "%u element%s with another lifetime, %u class%s switched", h->changed,
-		 plural(h->changed, "s"), h->switched, plural(h->switched, "es"));
-	audit_done("the entry", what, false, outcome);
+		 "%u element%s with another lifetime, %u class%s switched%s%s", h->changed,
+		 plural(h->changed, "s"), h->switched, plural(h->switched, "es"),
+		 text[0] ? "; " : "", text);
+	audit_done(ENTRY, what, false, outcome);
 }
 
 static void arrears_done(void *arg, struct fanout_command *command)
@@ -141,6 +201,7 @@ static bool arrears_tell(struct arrears *a, const struct plan *plan,
 		return false;
 	ask.deadline_ms = ASK_DEADLINE_MOST_MS;
 	ask.awaits = true;
+	ask.who = (char *)(uintptr_t)ENTRY;
 	a->command = remap_elements_command(&a->carrier, a->host, &ask, plan->root, &e);
 	if (!a->command) {
 		fprintf(stderr, "evspace agent: %s\n", e.text);
@@ -154,8 +215,9 @@ static void arrears_look(evutil_socket_t fd, short what, void *arg)
 	struct arrears *a = arg;
 	struct active_map *c = a->host->active_map;
 	const struct plan_wish wish = {.view = "events"};
-	struct pathmap *since = c->n_behind ? texts_parse(&c->since, stage_check, NULL) : NULL;
-	Evspace__SwitchAsk *order = since ? properties_order(since, c->map) : NULL;
+	struct pathmap *since =
+		c->since.application ? texts_parse(&c->since, stage_check, NULL) : NULL;
+	Evspace__SwitchAsk *order = properties_order(since, c->map);
 	struct plan *plan = NULL;
 	struct error e;
 
@@ -174,7 +236,12 @@ static void arrears_look(evutil_socket_t fd, short what, void *arg)
 
 void arrears_renew(struct arrears *a)
 {
+	const struct active_map *c = a->host->active_map;
+
 	arrears_stop(a);
+	/* without those that are not in the map any more */
+	if (c->n_behind)
+		arrears_keep(a, (const char *const *)c->behind, c->n_behind, &c->since);
 	arrears_later(a, 0);
 }
 
@@ -199,6 +266,7 @@ void arrears_free(struct arrears *a)
 	if (!a)
 		return;
 	arrears_stop(a);
+	before_forget(a);
 	event_free(a->again);
 	free(a);
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "pathmap/plan/plan.h"
 #include "tree/wire/wire.h"
 
 struct arrears;
@@ -17,11 +18,15 @@ struct arrears *arrears_new(struct session_host *host);
 /** Agents that have received the command go on with it. NULL is fine. */
 void arrears_free(struct arrears *arrears);
 
-/** These @n have answered to what the active map says of elements, or have not and are in arrears
- * from now on. */
+/** The active map is another one: nothing older is said to anybody any more. If the hosts of @plan
+ * (NULL: none) are told now what it says of elements, all of them are behind until arrears_add(),
+ * so that an entry that ends meanwhile still knows it. */
+void arrears_begin(struct arrears *arrears, const struct plan *plan);
+
+/** These @n have answered to that, or have not and are in arrears from now on. */
 void arrears_add(struct arrears *arrears, Evspace__Host *const *hosts, size_t n);
 
-/** The active map is another one. */
+/** Then: go on. */
 void arrears_renew(struct arrears *arrears);
 
 #endif

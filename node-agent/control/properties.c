@@ -63,16 +63,16 @@ static const char *mode_of(const struct recording *r)
 static void channel_add(Evspace__SwitchAsk *ask, const struct pathmap *from,
 			const struct pathmap *to, const char *channel, unsigned of)
 {
-	const struct recording *was = pathmap_recording(from, channel);
+	const struct recording *was = from ? pathmap_recording(from, channel) : NULL;
 	const struct recording *is = pathmap_recording(to, channel);
 
 	if (of & RULES_LIFETIME &&
-	    (was->lifetime_ns != is->lifetime_ns || has_rule(from, channel, RULES_LIFETIME) ||
-	     has_rule(to, channel, RULES_LIFETIME)))
+	    (!was || was->lifetime_ns != is->lifetime_ns ||
+	     has_rule(from, channel, RULES_LIFETIME) || has_rule(to, channel, RULES_LIFETIME)))
 		lifetime_add(ask, memory_format("/**/%s", channel), is->lifetime_ns);
 	if (of & RULES_MODE &&
-	    (strcmp(mode_of(was), mode_of(is)) != 0 || has_rule(from, channel, RULES_MODE) ||
-	     has_rule(to, channel, RULES_MODE)))
+	    (!was || strcmp(mode_of(was), mode_of(is)) != 0 ||
+	     has_rule(from, channel, RULES_MODE) || has_rule(to, channel, RULES_MODE)))
 		detail_add(ask, memory_format("/**/%s", channel), mode_of(is));
 }
 
@@ -90,9 +90,10 @@ static char *steering_new(const struct pathmap *from, const struct pathmap *to)
 	char *was = NULL, *is = NULL;
 
 	/* they can be made: the maps are valid */
-	(void)steer_text(from, &was, NULL);
+	if (from)
+		(void)steer_text(from, &was, NULL);
 	(void)steer_text(to, &is, NULL);
-	if (strcmp(was ? was : "", is ? is : "") != 0) {
+	if (!from || strcmp(was ? was : "", is ? is : "") != 0) {
 		free(was);
 		return is ? is : memory_copy("");
 	}
@@ -104,8 +105,8 @@ static char *steering_new(const struct pathmap *from, const struct pathmap *to)
 /* The elements of @to, if @from has others; likewise. */
 static char *made_new(const struct pathmap *from, const struct pathmap *to)
 {
-	char *was = made_text(from), *is = made_text(to);
-	bool same = strcmp(was, is) == 0;
+	char *was = from ? made_text(from) : NULL, *is = made_text(to);
+	bool same = was && strcmp(was, is) == 0;
 
 	free(was);
 	if (!same)
@@ -116,8 +117,8 @@ static char *made_new(const struct pathmap *from, const struct pathmap *to)
 
 Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pathmap *to)
 {
-	unsigned of = (rules_differ(from, to, RULES_LIFETIME) ? RULES_LIFETIME : 0) |
-		      (rules_differ(from, to, RULES_MODE) ? RULES_MODE : 0);
+	unsigned of = (!from || rules_differ(from, to, RULES_LIFETIME) ? RULES_LIFETIME : 0) |
+		      (!from || rules_differ(from, to, RULES_MODE) ? RULES_MODE : 0);
 	const struct element_rule *rules;
 	const char *const *channels;
 	char *steering = steering_new(from, to), *made = made_new(from, to);

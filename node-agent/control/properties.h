@@ -13,8 +13,8 @@
 /**
  * The command with all lifetimes and modes for elements of which @to says one in another way than
  * @from, and with its rules of steered collectives if they are others; NULL: all is the same.
- * Channels of which neither says anything special stay as they were
- * switched. Free it with evspace__switch_ask__free_unpacked().
+ * Channels of which neither says anything special stay as they were switched. @from NULL: it is not
+ * known what there was, and all is said. Free it with evspace__switch_ask__free_unpacked().
  */
 Evspace__SwitchAsk *properties_order(const struct pathmap *from, const struct pathmap *to);
 

@@ -49,8 +49,9 @@ void remap_elements_behind(struct remap_elements *x)
 	const struct active_map *c = x->host->active_map;
 
 	for (size_t i = 0; i < c->n_behind; i++) {
-		char *name = memory_format("/%s/%s", pathmap_cluster(c->map, c->behind[i]),
-					   c->behind[i]);
+		const char *cluster = pathmap_cluster(c->map, c->behind[i]);
+		char *name =
+			memory_format("/%s/%s", cluster && *cluster ? cluster : "-", c->behind[i]);
 
 		behind_add(x, name, "it has not answered since");
 		free(name);

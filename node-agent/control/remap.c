@@ -278,6 +278,7 @@ static void remap_commit(struct remap *r)
 		r->switched += o->next != NULL;
 		opened_switch(o);
 	}
+	arrears_begin(r->arrears, r->elements.order ? r->after.plan : NULL);
 	remap_elements_begin(&r->elements, r->after.plan, r->peer, r->who);
 	remap_probe_end(&r->before);
 	remap_probe_end(&r->after);

@@ -48,7 +48,7 @@ void active_map_behind_set(struct active_map *c, const char *const *nodes, size_
 		else
 			behind[kept++] = behind[i];
 	}
-	if (kept)
+	if (kept && since)
 		texts_set(&texts, since->application, since->cluster, since->mapping);
 	active_map_behind_fini(c);
 	c->behind = behind;

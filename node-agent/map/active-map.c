@@ -15,7 +15,7 @@
 #include "pathmap/base/memory.h"
 #include "tree/stage/stage.h"
 
-/* Six texts and the names of 8,192 nodes fit. */
+/* Twelve texts and the names of 8,192 nodes, twice, fit. */
 #define KEPT_MAX (16u << 20)
 
 /* ---- the file ---- */
@@ -149,7 +149,7 @@ int active_map_keep(const struct active_map *c, struct error *e)
 	kept.n_behind = c->n_behind;
 	kept.behind = c->behind;
 	texts_message(&c->since, &since);
-	kept.since = c->n_behind ? &since : NULL;
+	kept.since = c->since.application ? &since : NULL;
 	bytes = evspace__map_kept__get_packed_size(&kept);
 	packed = memory_new(bytes, 1);
 	evspace__map_kept__pack(&kept, packed);
@@ -225,11 +225,10 @@ static int active_map_take_kept(struct active_map *c, const Evspace__MapKept *ke
 		return -1;
 	pathmap_free(c->map);
 	c->map = map;
-	if (kept->n_behind && kept->since) {
+	if (kept->since)
 		texts_take(&since, kept->since);
-		active_map_behind_set(c, (const char *const *)kept->behind, kept->n_behind, &since);
-		texts_fini(&since);
-	}
+	active_map_behind_set(c, (const char *const *)kept->behind, kept->n_behind, &since);
+	texts_fini(&since);
 	return active_map_remember(c, kept, NULL);
 }
 

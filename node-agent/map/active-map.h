@@ -24,7 +24,7 @@ struct active_map {
 	/* nodes whose elements are not yet as it says, as they were away; sorted */
 	char **behind;
 	size_t n_behind;
-	struct pathmap_texts since;   /* a map that says how they are; none: no node is behind */
+	struct pathmap_texts since;   /* a map that says how they all are; none: it is not known */
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
 	struct pass_book *passes; /* signed ones; NULL: no agent has a certificate */
@@ -126,7 +126,7 @@ int active_map_keep(const struct active_map *active_map, struct error *e);
 bool active_map_is_behind(const struct active_map *active_map, const char *node);
 
 /** Make the @n @nodes, as far as they are in the map, those that are behind: as @since says (which
- * may be that of @active_map). */
+ * may be that of @active_map, or none, or NULL: it is not known). */
 void active_map_behind_set(struct active_map *active_map, const char *const *nodes, size_t n,
 			   const struct pathmap_texts *since);
 void active_map_behind_fini(struct active_map *active_map);
