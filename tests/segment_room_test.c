@@ -103,6 +103,37 @@ static void others_make_room(void)
 	close(turn);
 }
 
+/* An agent that makes an element of the map takes none, and waits for none. */
+static void map_removes_nothing(void)
+{
+	uint64_t size = ended_run("old");
+	struct fields fields;
+	struct pastset_plan plan = {.name = "x",
+				    .run = "next",
+				    .fields = &fields,
+				    .quota = size * 3 / 2,
+				    .made_by = "n0"};
+	struct error e;
+	char path[300];
+	struct stat st;
+	int dir;
+
+	CU_ASSERT_EQUAL_FATAL(fields_parse(&fields, "a f64", NULL), 0);
+	plan.capacity = (unsigned)(size / 16);
+	snprintf(path, sizeof(path), "%s/next", fixture.base);
+	mkdir(path, 0700);
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(pastset_make(dir, path, &plan, &e), -1);
+	CU_ASSERT_EQUAL(errno, EDQUOT);
+	CU_ASSERT_TRUE(fixture_exists("old"));
+	/* a program's own */
+	plan.made_by = NULL;
+	CU_ASSERT_EQUAL(pastset_make(dir, path, &plan, &e), 0);
+	CU_ASSERT_FALSE(fixture_exists("old"));
+	CU_ASSERT_EQUAL(fstatat(dir, "x" ELEMENT_SUFFIX, &st, 0), 0);
+	close(dir);
+}
+
 static void none_goes_in_vain(void)
 {
 	uint64_t size = ended_run("old");
@@ -339,6 +370,7 @@ static CU_TestInfo cases[] = {
 	{"the oldest ended runs make way for the next program", oldest_make_way},
 	{"what others make room for meanwhile is enough", others_make_room},
 	{"none goes in vain", none_goes_in_vain},
+	{"an agent with its map removes none", map_removes_nothing},
 	{"what is in use stays", what_is_in_use_stays},
 	{"cursors take no quota", cursors_take_no_quota},
 	{"elements in use stay", elements_in_use_stay},

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "node-agent/collect/core/settings.h"
 #include "node-agent/segment/folder.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/made.h"
@@ -68,7 +69,8 @@ static int element_check(const struct made_line *line, int dir, const char *path
 static int element_make(const struct store *store, const struct made_line *line, struct error *e)
 {
 	char path[sizeof(store->base) + FOLDER_RUN + 1];
-	const struct pastset_plan plan = {
+	struct settings settings;
+	struct pastset_plan plan = {
 		.name = line->name,
 		.run = line->run,
 		.fields = &line->fields,
@@ -80,6 +82,8 @@ static int element_make(const struct store *store, const struct made_line *line,
 
 	if (dir < 0)
 		return -1;
+	settings_read(&settings);
+	plan.quota = settings.quota;
 	rc = pastset_make(dir, path, &plan, e);
 	if (rc < 0 && errno == EEXIST)
 		rc = element_check(line, dir, path, e);

@@ -113,7 +113,8 @@ static int file_fill(int fd, int dir, const char *path, const struct pastset_pla
 		.fd = fd,
 		.size = header->size,
 		.quota = plan->quota,
-		.replaces = true,
+		/* an agent's loop waits for nobody, and its map is no reason to remove runs */
+		.replaces = !plan->made_by,
 	};
 	struct rlimit limit;
 

@@ -259,13 +259,32 @@ static bool runs_remove(struct segment_room *r, DIR *runs, ino_t own, uint64_t b
 
 /* ---- reserving ---- */
 
+/* By how many bytes what there is and @more of it exceed the quota, with errno and @e; 0: they do
+ * not. */
+static uint64_t quota_exceeded(const struct segment_room *r, uint64_t more, struct error *e)
+{
+	uint64_t quota = r->quota, used = segment_usage(r->dir, &quota) + more;
+
+	if (used <= quota)
+		return 0;
+	errno = EDQUOT;
+	errorf(e,
+	       "segments would take %llu bytes, the quota is %llu; remove old runs (evspace purge) "
+	       "or raise --quota (EVSPACE_QUOTA)",
+	       (unsigned long long)used, (unsigned long long)quota);
+	return used - quota;
+}
+
 /* Returns 0, or how many bytes are missing, with errno and @e. */
 static uint64_t reserve(const struct segment_room *r, struct error *e)
 {
-	uint64_t used, quota = r->quota, left;
+	/* who makes no room need not take it first */
+	uint64_t exceeded = r->replaces ? 0 : quota_exceeded(r, r->size, e), left;
 	struct statvfs fs;
 	int error;
 
+	if (exceeded)
+		return exceeded;
 	do
 		error = posix_fallocate(r->fd, 0, (off_t)r->size);
 	while (error == EINTR);
@@ -278,15 +297,7 @@ static uint64_t reserve(const struct segment_room *r, struct error *e)
 	}
 	/* after reserving, so that processes which start at once cannot exceed the quota
 	 * together */
-	used = segment_usage(r->dir, &quota);
-	if (used <= quota)
-		return 0;
-	errno = EDQUOT;
-	errorf(e,
-	       "segments would take %llu bytes, the quota is %llu; remove old runs (evspace purge) "
-	       "or raise --quota (EVSPACE_QUOTA)",
-	       (unsigned long long)used, (unsigned long long)quota);
-	return used - quota;
+	return quota_exceeded(r, 0, e);
 }
 
 static DIR *runs_open(int dir)
