@@ -247,8 +247,12 @@ static void made_anew(void)
 	CU_ASSERT_TRUE(typed_note(of, 7, 0, second));
 	CU_ASSERT_TRUE(typed_note(of, 7, 3, second));
 	CU_ASSERT_TRUE(typed_note(of, 5, 3, second + 2000));
-	CU_ASSERT_TRUE(typed_note(of, 8, 2, 9 * second));
+	CU_ASSERT_TRUE(typed_note(of, 12, 2, 3 * second));
 	CU_ASSERT_FALSE(typed_note(of, 0, 8, 9 * second));
+	/* nor is what nobody else has, but was written later than those behind it, or before */
+	CU_ASSERT_FALSE(typed_note(of, 10, 1, 9 * second));
+	CU_ASSERT_FALSE(typed_note(of, 20, 1, 2 * second));
+	CU_ASSERT_TRUE(typed_note(of, 10, 1, 2 * second));
 	merged_fini(&m);
 }
 

@@ -63,10 +63,9 @@ static void element_join(struct merged_element *to, struct merged_element *of)
 		to->next = of->next;
 	to->end = of->end > to->end ? of->end : to->end;
 	to->begun |= of->begun;
-	if (of->marked && !to->marked) {
-		to->mark = of->mark;
-		to->mark_time = of->mark_time;
-		to->marked = true;
+	if (!to->first.known) {
+		to->first = of->first;
+		to->newest = of->newest;
 	}
 	of->next = of->end = 0;
 	of->begun = false;
@@ -161,33 +160,49 @@ static struct merged_piece piece_of(const struct run_view *view, const struct cl
 	return piece;
 }
 
-/* Of a program's own element: when tuple @number was written. */
-static struct merged_time time_of(const struct merged_piece *piece, uint64_t number)
+/* Of a program's own element: when tuple @number was written, if that is known. */
+static struct merged_mark mark_of(const struct merged_piece *piece, uint64_t number)
 {
 	const char *tuple = (const char *)piece->tuples + (number - piece->first) * piece->bytes;
 	const uint64_t ticks = typed_ticks((const void *)tuple);
 
-	return (struct merged_time){clock_line_ns(piece->line, ticks), piece->line->error_ns};
+	return (struct merged_mark){number, clock_line_ns(piece->line, ticks),
+				    piece->line->error_ns, ticks != 0};
 }
 
-/* Is the tuple that is known the same in this run, if it has it? */
+/* Can both be of one element? Tuples are written in the order of their numbers. */
+static bool is_alike(const struct merged_mark *a, const struct merged_mark *b)
+{
+	const double ns = (double)a->ns - (double)b->ns;
+	const double most = ANEW_NS + a->error_ns + b->error_ns;
+
+	return !a->known || !b->known ||
+	       ((a->number < b->number || ns >= -most) && (a->number > b->number || ns <= most));
+}
+
+/* Are the tuples that are known, and those in this run, of one element? */
 static bool is_same(struct merged_element *of, const struct merged_piece *piece)
 {
-	struct merged_time time;
+	const struct merged_mark *marks[] = {&of->first, &of->newest};
+	const uint64_t last = piece->first + piece->count - 1;
+	struct merged_mark mark;
+	bool same = true;
 
 	if (!piece->head || piece->count == 0)
 		return true;
-	if (!of->marked) {
-		of->marked = true;
-		of->mark = piece->first;
-		of->mark_time = time_of(piece, piece->first);
-		return true;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+		const uint64_t at = marks[i]->number, from = at < last ? at : last;
+
+		/* the same tuple, or the nearest one */
+		mark = mark_of(piece, from > piece->first ? from : piece->first);
+		same = same && is_alike(&mark, marks[i]);
 	}
-	if (of->mark < piece->first || of->mark >= piece->first + piece->count)
-		return true;
-	time = time_of(piece, of->mark);
-	return fabs((double)time.ns - (double)of->mark_time.ns) <=
-	       ANEW_NS + time.error_ns + of->mark_time.error_ns;
+	mark = mark_of(piece, piece->first);
+	of->first = of->first.known ? of->first : mark;
+	mark = mark_of(piece, last);
+	if (mark.known && (!of->newest.known || mark.number > of->newest.number))
+		of->newest = mark;
+	return same;
 }
 
 bool merged_note(struct merged_element *of, const struct run_view *view,

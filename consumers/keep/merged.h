@@ -14,9 +14,11 @@
 struct merged_held;
 
 /** When a tuple was written, and how far that may be off. */
-struct merged_time {
+struct merged_mark {
+	uint64_t number;
 	int64_t ns;
 	double error_ns;
+	bool known;
 };
 
 /** An element by its name, whichever archives have it. */
@@ -27,9 +29,8 @@ struct merged_element {
 	struct interval_set have, discarded;
 	uint64_t next; /* all before it are given, or are in no archive */
 	uint64_t end;  /* behind the last one that came, is lost or is discarded */
-	uint64_t mark; /* of a program's own: a tuple that is known, … */
-	struct merged_time mark_time;
-	bool begun, marked;
+	struct merged_mark first, newest; /* of a program's own: tuples that are known */
+	bool begun;
 	TAILQ_HEAD(merged_list, merged_held) held;
 	STAILQ_ENTRY(merged_element) entry;
 };
