@@ -42,7 +42,8 @@ void meeting_sums_free(struct meeting_sums *sums);
 /** A @piece has come. */
 void meeting_sums_add(struct meeting_sums *sums, const struct meeting_sum *piece);
 
-/** All that elements held a moment ago has come (a wave): give up what cannot become whole, since a
+/** All that elements held a moment ago has come (a wave that has left nothing): give up what cannot
+ * become whole, since a
  * later one of the same communicator was whole by then. */
 void meeting_sums_turn(struct meeting_sums *sums);
 

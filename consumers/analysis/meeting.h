@@ -83,8 +83,8 @@ void meetings_free(struct meetings *meetings);
 void meetings_add(struct meetings *meetings, const struct meeting_key *key,
 		  const struct arrival *arrival);
 
-/** All that elements held a moment ago has come (a wave): give up what cannot become whole, since
- * all members are past it. */
+/** All that elements held a moment ago has come (a wave that has left nothing): give up what cannot
+ * become whole, since all members are past it. */
 void meetings_turn(struct meetings *meetings);
 
 /** Nothing more comes: give up what is open. */

@@ -53,7 +53,7 @@ void message_match_lost(struct message_match *match, int32_t rank);
  * what it sends with that. */
 void message_match_untold(struct message_match *match, uint32_t comm, uint32_t tag, int32_t from);
 
-/** All that elements held a moment ago has come (a wave). */
+/** All that elements held a moment ago has come (a wave that has left nothing). */
 void message_match_turn(struct message_match *match);
 
 /** Nothing more comes. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "consumers/analysis/group-number.h"
+#include "consumers/client/client.h"
 #include "consumers/client/evspace-call.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op-table.h"
@@ -113,6 +114,18 @@ static void take_event(struct arrivals *a, struct evspace_client *client,
 	meetings_add(a->meetings, &key, &to);
 }
 
+bool arrivals_are_read(struct evspace_client *client)
+{
+	const struct evspace_wave *w = evspace_wave(client);
+	struct evspace_counts n;
+
+	/* what was there before is no part of it */
+	if (!client->backlog || client->partial)
+		return true;
+	evspace_counts(client, &n);
+	return !w->again && w->written <= n.read + n.lost + n.discarded;
+}
+
 bool arrivals_take(struct arrivals *a, struct evspace_client *client)
 {
 	struct evspace_event ev;
@@ -122,7 +135,8 @@ bool arrivals_take(struct arrivals *a, struct evspace_client *client)
 		if (is_joined(a, &ev))
 			take_event(a, client, &ev);
 	}
-	meetings_turn(a->meetings);
+	if (arrivals_are_read(client))
+		meetings_turn(a->meetings);
 	return any;
 }
 

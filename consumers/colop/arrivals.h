@@ -22,6 +22,11 @@ struct arrivals;
 struct arrivals *arrivals_new(struct attendance *attendance, struct meetings *meetings);
 void arrivals_free(struct arrivals *arrivals);
 
+/** Has all come, with the wave of @client, that elements held when they were looked at? Of a
+ * backlog that no wave has room for each element's own part comes first. Else nothing that is open
+ * is to be given up yet. */
+bool arrivals_are_read(struct evspace_client *client);
+
 /** Take all events of the wave of @client to their meetings. Returns whether there were any. */
 bool arrivals_take(struct arrivals *arrivals, struct evspace_client *client);
 

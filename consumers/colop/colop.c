@@ -212,26 +212,12 @@ static size_t members(void *arg, uint32_t comm, int32_t *list, size_t room)
 	return evspace_members(arg, comm, list, room);
 }
 
-/* Has all come that elements held when they were looked at? Of a backlog that no wave has room for
- * each element's own part comes first. What archives have is in their waves. */
-static bool is_read(const struct colop *c)
-{
-	const struct evspace_options *look = &c->follow.common.look;
-	const struct evspace_wave *w = evspace_wave(c->follow.client);
-	struct evspace_counts n;
-
-	if (!look->backlog || client_replay_folder(look->connect))
-		return true;
-	evspace_counts(c->follow.client, &n);
-	return !w->again && w->written <= n.read + n.lost + n.discarded;
-}
-
 /* All events of a wave; returns whether there were any. */
 static bool take_events(struct colop *c)
 {
 	bool any = arrivals_take(c->arrivals, c->follow.client);
 
-	if (is_read(c))
+	if (arrivals_are_read(c->follow.client))
 		meeting_order_turn(c->order);
 	if (c->messages)
 		messages_take(c->messages, c->follow.client);

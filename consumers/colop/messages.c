@@ -214,6 +214,8 @@ void messages_take(struct messages *m, struct evspace_client *client)
 					   ev.start_ns, ev.end_ns);
 	}
 	take_overflowed(m, client);
+	if (!arrivals_are_read(client))
+		return;
 	message_match_turn(m->match);
 	message_waits_turn(m->waits);
 }

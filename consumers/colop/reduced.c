@@ -68,6 +68,7 @@ bool reduced_take(struct colop *c, attendance_members *members)
 		else
 			take_piece(c, &m, members);
 	}
-	meeting_sums_turn(c->sums);
+	if (arrivals_are_read(c->follow.client))
+		meeting_sums_turn(c->sums);
 	return any;
 }
