@@ -282,6 +282,22 @@ watch_shows_it_again() {
 		{ cat "$tap_dir/out"; return 1; }
 }
 
+# A program that writes it, and one that reads it, while both of what is looked at and of who looks go on.
+findings_are_read_meanwhile() {
+	bed_start found ran found --operations 20000 --pause 1000 --late 2:20000:1:0
+	bed_start finds evspace colop --wait --until-end --run found --into findings --json
+	bed_until has_finding || { tail -n 3 "$bed_dir/finds.err" "$tap_dir/found.json"; return 1; }
+	tap_says 1 'another one writes to the element findings' evspace colop --run found --into findings --duration 5s || return
+	evspace view --run found --define 'select /**/element:findings; read latest; all reduce max of field late_ns' --count 1 --json >"$tap_dir/out" 2>"$tap_dir/err" &&
+		grep -q '"type":"figure"' "$tap_dir/out" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+	bed_kill TERM found && bed_wait finds && bed_ended finds 0
+}
+
+has_finding() {
+	evspace element read findings --run found --json >"$tap_dir/found.json" 2>&1 && grep '"kind":"often","rank":2,' "$tap_dir/found.json" |
+		grep -q '"op":"MPI_[A-Z][a-z]*","site":null,"process":"/local/vm/rank2","late_ns":[1-9][0-9]\{7\}'
+}
+
 # Threads without elements: any of their messages could be one that others have sent or got.
 overflowed_is_lost() {
 	timeout -k 5 60 evspace run --no-summary --run narrow --threads 1 -- mpirun -np 2 "$top_builddir/tests/apps/threads" --threads 2 --rounds 20 \
@@ -344,12 +360,13 @@ tap_case "operations of several call sites come in order" sites_keep_the_order
 tap_case "... in several waves, too" waves_keep_the_order
 tap_case "what is counted is counted of the run that is looked at" counts_are_of_one_run
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
+tap_case "what is found is in an element, too, for others to read meanwhile" findings_are_read_meanwhile
 tap_case "what was overwritten is said" lost_ones_are_said
 tap_case "... and what not all ranks have come to" absent_ones_are_said
 tap_case "--check is an exit code" check_tells
 tap_case "--watch shows what is known so far, again and again" watch_shows_it_again
 # What would do nothing is refused.
-for options in '--max-spread 5ms' '--watch --json' '--watch --show world#1' '--check --suggest' '--top 5 --json' '--top 5 --show world#1' \
+for options in '--max-spread 5ms' '--watch --json' '--watch --show world#1' '--check --suggest' '--into findings --show world#1' '--top 5 --json' '--top 5 --show world#1' \
 	'--least 1% --show world#1'; do
 	tap_case "$options: 2" tap_says 2 "${options%% *}" evspace colop $options
 done

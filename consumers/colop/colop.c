@@ -9,6 +9,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/client/client-replay.h"
 #include "consumers/colop/proposal.h"
+#include "node-agent/pastset/evspace-element.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
@@ -36,6 +37,7 @@ static const char colop_help[] =
 	"  evspace colop --suggest                      # a better tree, for the map\n"
 	"  evspace colop --reduced                      # joined on the way, fewer bytes\n"
 	"  evspace colop --messages --wait              # late senders and receivers, too\n"
+	"  evspace colop --into late                    # for others, in an element\n"
 	"\n"
 	"JSON: \"type\" is late (a rank was late in one operation), then at the end class\n"
 	"(operations of one kind), member (a rank in these), often (a rank that is late\n"
@@ -114,6 +116,11 @@ static const struct option_row colop_rows[] = {
 	{"messages", .at = offsetof(struct colop, with_messages),
 	 .help = "also say who sends or receives messages late (begins with what the elements "
 		 "still hold; of ranks whose first events they do not have nothing is said)"},
+	{"into", "NAME", OPTION_TEXT, .at = offsetof(struct colop, into),
+	 .help = "write what is found into the element NAME of the run, on this host, too, for "
+		 "others to read meanwhile (evspace element read NAME --follow): who was late "
+		 "once, "
+		 "and, each second, who is late often"},
 	{"least", "SHARE", .take = take_least,
 	 .help = "say nothing of ranks that others wait for for less than this share of the time "
 		 "of all (default 0.1%)"},
@@ -148,6 +155,7 @@ static void take_once(void *arg, const struct late_once *late)
 	struct colop *c = arg;
 
 	c->all_once++;
+	colop_into_once(c, late);
 	if (c->follow.common.json && !c->instance.comm[0])
 		colop_json_once(c, late);
 	if (c->n_once < c->top)
@@ -235,8 +243,13 @@ static bool take_wave(void *arg, uint64_t *seen)
 	options_note_missing(f->command, &f->common, f->client);
 	standing_note_unreadable(&f->standing, "evspace colop", f->client);
 	follow_tell_loss(f);
+	if (!colop_into_begin(c)) {
+		c->into_failed = true;
+		evspace_stop(f->client);
+	}
 	attendance_turn(c->attendance);
 	any = c->reduced ? reduced_take(c, members) : take_events(c);
+	colop_into_often(c, now);
 	if (c->instance.found)
 		evspace_stop(f->client);
 	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
@@ -350,6 +363,7 @@ static void end(struct colop *c)
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
 	instance_fini(&c->instance);
+	evspace_element_close(c->element);
 	free(c->once);
 }
 
@@ -368,6 +382,10 @@ static int options_check(const struct colop *c)
 		 "--reduced does not tell of all ranks, as --show and --suggest need"},
 		{c->with_messages && (c->reduced || suggest || one),
 		 "--messages goes with neither --reduced, --show nor --suggest"},
+		{c->into && (suggest || one),
+		 "--into is about findings, which --show and --suggest do not have"},
+		{c->into && client_replay_folder(c->follow.common.look.connect),
+		 "--into writes into the run that is looked at, which an archive is not"},
 		{c->apply && client_replay_folder(c->follow.common.look.connect),
 		 "an archive has no map to put it into; --suggest says what it would be"},
 		{c->check && (suggest || one),
@@ -417,6 +435,7 @@ int colop_main(int argc, char **argv)
 			messages_end(c.messages);
 		lateness_end(c.lateness);
 		scale(&c, true);
+		colop_into_often(&c, 0);
 		if (c.instance.comm[0] && code == EXIT_FINE)
 			code = tell_instance(&c);
 		else if (c.suggest && code == EXIT_FINE)
@@ -424,7 +443,7 @@ int colop_main(int argc, char **argv)
 		else if (!c.follow.unread)
 			tell(&c);
 		follow_tell_cost(&c.follow);
-		if (code == EXIT_FINE && c.check && is_bad(&c))
+		if (code == EXIT_FINE && (c.into_failed || (c.check && is_bad(&c))))
 			code = EXIT_BAD_NEWS;
 	}
 	end(&c);

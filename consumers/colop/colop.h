@@ -19,7 +19,7 @@
 
 struct colop {
 	struct follower follow;
-	bool watch, check, suggest, apply, reduced, with_messages;
+	bool watch, check, suggest, apply, reduced, with_messages, into_failed;
 	uint64_t max_spread_ns; /* 0: any */
 	double least; /* share of the time of all processes that is worth a word; -1: not said */
 	unsigned top; /* 0: not said */
@@ -37,8 +37,11 @@ struct colop {
 	struct late_once *once; /* the costliest of those that were late once */
 	size_t n_once;
 	uint64_t all_once;
-	const char *plot;	  /* file for its picture; NULL: none */
-	struct instance instance; /* the one to show, and nothing else; or none */
+	const char *into; /* element for what is found; NULL: none */
+	struct evspace_element *element;
+	uint64_t put_ns, put_whole; /* when it was written, and by how many operations */
+	const char *plot;	    /* file for its picture; NULL: none */
+	struct instance instance;   /* the one to show, and nothing else; or none */
 	uint64_t drawn_ns;
 	bool redraw;
 };
@@ -84,6 +87,13 @@ void colop_say_often(const struct colop *colop, const struct late_often *often, 
 
 /** One line that says how call sites come to be known, if none is. (colop-text.c) */
 void colop_say_sites(const struct colop *colop, FILE *out);
+
+/** Of --into: make the element, if there is a run. Returns false after a message that it cannot be.
+ * Write that a process was late once; and, at @now_ns (0: at the end), who is late often, once a
+ * second. (colop-into.c) */
+bool colop_into_begin(struct colop *colop);
+void colop_into_once(const struct colop *colop, const struct late_once *late);
+void colop_into_often(struct colop *colop, uint64_t now_ns);
 
 /** Text: the table, and a sentence for each finding. (colop-text.c) */
 void colop_show(const struct colop *colop, FILE *out);
