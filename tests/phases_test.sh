@@ -229,7 +229,49 @@ archive_is_read() {
 	[ "$(grep -c '"figure":"site"' said)" -eq "$(wc -l <ops)" ] &&
 		diff <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' said) <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' wanted) &&
 		diff <(grep -o '"component","n":1,"explained":0.[0-9]\{4\}' said) <(grep -o '"component","n":1,"explained":0.[0-9]\{4\}' wanted) &&
+		tap_says 0 'blocks are operations, as call sites were not recorded: evspace run --elements' evspace phase --from ar &&
 		tap_says 2 'no archive in it' evspace phase --from . && tap_says 2 'it needs --file FILE' evspace phase --file blocks --from ar
+}
+
+# Regions of evspace.h are no communication: blocks are of what is called within them alone.
+regions_are_no_blocks() {
+	cat >within.c <<-'EOF'
+		#include <mpi.h>
+		#include "evspace.h"
+		int main(int argc, char **argv)
+		{
+			MPI_Init(&argc, &argv);
+			for (int i = 0; i < 20; i++) {
+				evspace_region("all", EVSPACE_BEGIN);
+				MPI_Barrier(MPI_COMM_WORLD);
+				evspace_region("all", EVSPACE_END);
+			}
+			return MPI_Finalize();
+		}
+	EOF
+	mpicc -g -I "$top_srcdir/node-agent/collect/core" -o within within.c -ldl && evspace run --no-summary --elements collective=site --run within -- mpirun --oversubscribe -np 3 ./within &&
+		evspace archive --run within regions 2>err && evspace events --from regions --json 2>err | grep -q '"op":"evspace_region"' || { cat err; return 1; }
+	tap_says 0 '"entries":132,"processes":3,"blocks":7,' evspace phase --from regions --json && has '"figure":"site","in":5,"behind":6,"name":"within.c:8"' && ! grep 'evspace_region\|call sites were not' said
+}
+
+# On a node that is called as threads are, these are told apart all the same.
+threads_of_a_node() {
+	unset EVSPACE_ENTRY
+	mkdir named && echo 'application any { ranks any; }' >named/application.map && echo "cluster A { nodes t0; address unix:$tap_dir/named/socket; }" >named/cluster.map &&
+		printf '%s\n' 'entry t0;' 'place all on t0;' >named/mapping.map
+	bed_start t0 env -u EVSPACE_TLS evspace agent --pathmap named --node t0
+	bed_until bed_ready t0 && grep -q "ready on" "$bed_dir/t0.err" || { cat "$bed_dir/t0.err"; return 1; }
+	evspace run --no-summary --run named -- mpirun --oversubscribe -np 2 "$top_builddir/tests/apps/windtunnel" --threads 2 --steps 5 >tunnel 2>&1 &&
+		evspace archive --connect "unix:$tap_dir/named/socket" --run named threads 2>err || { cat tunnel err; return 1; }
+	bed_kill TERM t0
+	evspace events --from threads --json 2>err | grep -q '"name":"/A/t0/rank0/t1/' && tap_says 0 '"left_out":[1-9]' evspace phase --from threads --json
+}
+
+# What an archive has lost is said, of calls as of blocks.
+losses_are_said() {
+	evspace run --no-summary --capacity 200 --run lossy -- mpirun --oversubscribe -np 2 "$top_builddir/tests/apps/windtunnel" --steps 200 >tunnel 2>&1 && evspace archive --run lossy lossy 2>err || { cat tunnel err; return 1; }
+	tap_says 0 '"figure":"order",.*"lost":[1-9]' evspace phase --from lossy --json && tap_says 0 '[0-9] events were lost or discarded: where processes were' evspace phase --from lossy &&
+		tap_says 0 '"figure":"order",.*"lost":0' evspace phase --from ar --json
 }
 
 # figure OF: the entropy of that, by volume.
@@ -247,7 +289,7 @@ memory_does_not_grow() {
 	kb=$(kb_of --file three) && kb=$(($(kb_of --from long --from long) - kb)) && echo "$kb kB more" && evspace phase --from long --from long --json >said || return
 	[ "$(grep -o '"states","count":[0-9]*' said | cut -d : -f 2)" -eq $((2 * count)) ] &&
 		awk -v a="$(figure execution)" -v b="$once" -v c="$(figure time)" -v d="$time" 'BEGIN { exit !((a / b / 2 - 1) ^ 2 < 1e-18 && (c / d - 1) ^ 2 < 1e-18) }' || { cat said; return 1; }
-	(ulimit -f 1000 && tap_says 1 'what is sorted beside .* cannot be written: File too large' evspace phase --from long) || return
+	(ulimit -f 1000 && tap_says 1 'what is sorted beside .* cannot be written: File too large' evspace phase --from long --from long) || return
 	rm -r long
 	tap_sanitized || [ "$kb" -lt 48000 ]
 }
@@ -324,6 +366,8 @@ options_mean_something() {
 	tap_says 2 '--select means nothing with "--file"' evspace phase --file blocks --select '/**' &&
 		tap_says 2 '--count means nothing with "--from"; it is for "--from --watch", "--from --now", "live"' evspace phase --from told --count 3 &&
 		tap_says 2 '--duration means nothing with "--file --watch"' evspace phase --file blocks --watch --duration 3 &&
+		tap_says 2 '--speed means nothing with "--from"; it is for "--from --watch", "--from --now"$' evspace phase --from told --speed 3 &&
+		tap_says 0 'spans of' evspace phase --from told --watch --span 10ms --speed 100 &&
 		tap_says 2 '--subset means nothing with "--from --now"' evspace phase --from told --now said --subset 0-1 &&
 		tap_says 2 '--processes means nothing with "--from --watch"' evspace phase --from told --watch --processes 3 &&
 		tap_says 0 'spans of' evspace phase --from told --watch --span 10ms --start 1 --subset 0-1 --select '/**' --count 2 &&
@@ -511,6 +555,9 @@ if command -v /usr/bin/python3 >/dev/null; then
 else
 	tap_skip "memory of long archives" "there is no python3"
 fi
+tap_case "regions that it says are no calls" regions_are_no_blocks
+tap_case "threads on a node that is called t0" threads_of_a_node
+tap_case "what an archive has lost is said" losses_are_said
 tap_case "the blocks that a program says" blocks_are_said
 tap_case "a live run" run_is_followed
 tap_case "several archives are several runs" archives_are_runs

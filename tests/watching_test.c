@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "consumers/analysis/student.h"
+#include "consumers/phase/doubt.h"
 #include "consumers/phase/occupancy.h"
 #include "consumers/phase/usual.h"
 
@@ -222,6 +223,31 @@ static void what_bounds_come_to(void)
 	watching_free(w);
 }
 
+/* Clocks are not known alike: of process 1 to 40, of process 0 well. What it does at 100 may be
+ * before the last three of that, whose states are then other ones, but not before the first. */
+static void one_clock_is_worse(void)
+{
+	struct doubt_span s = {.n = 0};
+
+	doubt_begin(&s.doubt);
+	doubt_span_add(&s, 10, 0.1, 0);
+	doubt_span_add(&s, 70, 0.1, 0);
+	doubt_span_add(&s, 80, 0.1, 0);
+	doubt_span_add(&s, 90, 0.1, 0);
+	CU_ASSERT(doubt_span_unknown(&s) == 0);
+	doubt_span_add(&s, 100, 40, 1);
+	CU_ASSERT(doubt_span_unknown(&s) == 3);
+	/* it may be as late as 140, so those until then are in doubt, too */
+	doubt_span_add(&s, 120, 0.1, 0);
+	doubt_span_add(&s, 150, 0.1, 0);
+	CU_ASSERT(doubt_span_all(&s) == 7 && doubt_span_unknown(&s) == 4);
+	doubt_span_next(&s);
+	/* of the span before */
+	doubt_span_add(&s, 160, 40, 1);
+	CU_ASSERT(doubt_span_all(&s) == 1 && doubt_span_unknown(&s) == 1);
+	doubt_span_fini(&s);
+}
+
 /* ---- its parts ---- */
 
 static void two_spans_in_a_row(void)
@@ -399,6 +425,7 @@ static CU_TestInfo cases[] = {
 	{"one in which they are from the beginning on", gathered_from_the_beginning},
 	{"silence of many spans", long_silence},
 	{"what times that are known to bounds come to", what_bounds_come_to},
+	{"... where one clock is known less than others", one_clock_is_worse},
 	{"a figure that is another one for two spans", two_spans_in_a_row},
 	{"Student's t", student},
 	{"things that are counted", things_are_counted},

@@ -47,9 +47,8 @@ struct watching {
 	struct clump_usual clump_usual[CLUMPS_MOST];
 	unsigned n_clumps;
 	struct routes routes;
-	struct doubt doubt;	       /* of the subset */
-	double bounds;		       /* in this span: their sum, */
-	uint64_t in_subset, unsure;    /* entries, and those whose order is not known */
+	struct doubt_span subset;      /* its entries in this span */
+	double bounds;		       /* in this span: their sum */
 	uint64_t borders;	       /* in all */
 	struct watching_off off, most; /* of this span, and of any */
 };
@@ -71,7 +70,7 @@ struct watching *watching_new(const struct watching_shape *shape)
 	w->time = w->begin = shape->begin;
 	clumps_at(&w->clumps, shape->begin);
 	clumps_anew(&w->clumps);
-	doubt_begin(&w->doubt);
+	doubt_begin(&w->subset.doubt);
 	return w;
 }
 
@@ -87,6 +86,7 @@ void watching_free(struct watching *w)
 	multiplicity_fini(&w->whole);
 	clumps_fini(&w->clumps);
 	routes_fini(&w->routes);
+	doubt_span_fini(&w->subset);
 	free(w);
 }
 
@@ -272,19 +272,20 @@ static void span_forget(struct watching *w)
 	occurrences_clear(&w->states);
 	clumps_anew(&w->clumps);
 	w->spread = w->bounds = 0;
-	w->in_subset = w->unsure = 0;
+	doubt_span_next(&w->subset);
 }
 
-/* A process that changes at another time is elsewhere for so long; of states of the subset, those
- * before one whose order is not known are not known. */
+/* A process that changes at another time is elsewhere for so long; states of the subset that are
+ * not known may be of kinds that none of the others has. */
 static void off_make(struct watching *w)
 {
-	double all = w->bounds / w->shape.span, n = (double)w->in_subset;
+	double all = w->bounds / w->shape.span, n = (double)doubt_span_all(&w->subset);
+	double unknown = (double)doubt_span_unknown(&w->subset);
 	double one = doubt_bits(1.0 / w->shape.processes, w->shape.processes + 1.0);
 
 	w->off.share = fmin(1, all);
 	w->off.time = fmin(all * one, log2(w->shape.processes));
-	w->off.subset = n > 0 ? doubt_bits((double)w->unsure / n, n) : 0;
+	w->off.subset = n > 0 ? fmin(doubt_bits(unknown / n, n + unknown), log2(n)) : 0;
 	w->most.share = fmax(w->most.share, w->off.share);
 	w->most.time = fmax(w->most.time, w->off.time);
 	w->most.subset = fmax(w->most.subset, w->off.subset);
@@ -356,10 +357,8 @@ static void bound_add(struct watching *w, double time, double bound, unsigned pr
 {
 	w->bounds += bound;
 	w->borders += time - bound < w->begin || time + bound >= w->begin + w->shape.span;
-	if (w->shape.subset && w->shape.subset[process]) {
-		w->in_subset++;
-		w->unsure += doubt_add(&w->doubt, time, bound, process);
-	}
+	if (w->shape.subset && w->shape.subset[process])
+		doubt_span_add(&w->subset, time, bound, process);
 }
 
 void watching_add(struct watching *w, double time, double bound, unsigned process, uint32_t block)
@@ -386,6 +385,6 @@ void watching_run(struct watching *w)
 		process_go(w, i, w->shape.start);
 	w->time = w->begin = 0;
 	clumps_at(&w->clumps, 0);
-	doubt_begin(&w->doubt);
+	doubt_begin(&w->subset.doubt);
 	span_forget(w);
 }
