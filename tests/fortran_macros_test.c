@@ -12,6 +12,7 @@
 static int holds(const struct fortran_macros *macros, const char *line)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), n = strlen(line) + 1;
+	/* cppcheck-suppress invalidFunctionArg ; anonymous memory */
 	char *at = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int held;
 

@@ -353,6 +353,19 @@ slow_one() {
 		tap_says 0 'component 2 .* of the time in the same block, 9[0-9]% of it process 3' evspace phase --file blocks
 }
 
+# elsewhere SHARE...: processes that are in block 1 for so much of each 100, and in block 2 for the rest, a hundred times.
+elsewhere() {
+	for ((i = 0; i < 100; i++)); do
+		printf '%s\n' "$@" | awk -v i="$i" '{ print 100 * i + 1, 1, NR - 1; print 100 * i + 1 + $1, 2, NR - 1 }'
+	done | sort -s -n -k 1,1 >blocks
+	evspace phase --file blocks --json >said && grep '"figure":"elsewhere"' said
+}
+
+# Chance makes some process so different once in 300 times: that names nobody; once in a million times does.
+who_is_elsewhere() {
+	elsewhere 50 50.1 49.9 50.2 49.8 72 | grep -q '"process":5,.*"share":0.[27]' && ! elsewhere 50 51 49 52 48 72 || { cat said; return 1; }
+}
+
 # Options that mean nothing for what is looked at are refused, with what they are for.
 options_mean_something() {
 	local option way
@@ -562,6 +575,7 @@ tap_case "the blocks that a program says" blocks_are_said
 tap_case "a live run" run_is_followed
 tap_case "several archives are several runs" archives_are_runs
 tap_case "a slow process has the second component of the time in the same block" slow_one
+tap_case "a process that is elsewhere, by more than chance" who_is_elsewhere
 tap_case "options that mean nothing for it are refused" options_mean_something
 tap_case "where most processes wait is told" gathering
 tap_case "what changes in a live run is said, and when" what_changes_is_said

@@ -14,6 +14,7 @@
 #include "consumers/keep/spill.h"
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
+#include "tree/data/op.h"
 
 /* Most changes that are to be drained, 24 bytes each: two of each call. */
 #define CHANGES_MOST 40000000u
@@ -43,8 +44,10 @@ struct block_making {
 	struct block_site *sites;
 	size_t n_sites;
 	uint64_t apart, taken;
+	uint64_t lost, lost_said; /* of calls, and of what the program says */
 	uint8_t run;
-	bool said; /* the program says its blocks */
+	bool said;  /* the program says its blocks */
+	bool sited; /* any is known by its call site */
 	unsigned processes;
 	int64_t first_ns;
 	struct block_change *changes; /* to be drained */
@@ -59,14 +62,23 @@ struct block_making {
 
 /* ---- events ---- */
 
-/* Of "/…/p2p:main.c:12" the call site, else what the operation is called. */
-static uint32_t site_of(struct block_making *m, const struct evspace_event *ev)
+/* What is called "/cluster/node/rank/t0/channel" is of the first thread. Returns its channel, else
+ * NULL. */
+static const char *first_channel(const char *name)
 {
-	const char *channel = strrchr(ev->name, '/');
-	const char *colon = channel ? strchr(channel, ':') : NULL;
-	const char *name = colon ? colon + 1 : ev->op;
+	const char *end = strrchr(name, '/');
+
+	return end && end - name >= 3 && strncmp(end - 3, "/t0", 3) == 0 ? end + 1 : NULL;
+}
+
+/* Of the channel "p2p:main.c:12" the call site, else what the operation @op is called. */
+static uint32_t site_of(struct block_making *m, const char *channel, const char *op)
+{
+	const char *colon = strchr(channel, ':');
+	const char *name = colon ? colon + 1 : op;
 	struct block_site *site;
 
+	m->sited |= colon != NULL;
 	HASH_FIND_STR(m->sites, name, site);
 	if (!site) {
 		site = memory_new(1, sizeof(*site));
@@ -110,11 +122,13 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 				      .process = (uint16_t)ev->rank,
 				      .run = m->run};
 	bool said = strcmp(ev->op, "evspace_state") == 0;
+	const char *channel = first_channel(ev->name);
 
+	/* regions and the like are no communication */
 	if (ev->rank < 0 || !ev->end_ns || ev->flags & (EVSPACE_COMPLETION | EVSPACE_RUNNING) ||
-	    (ev->flags & EVSPACE_REGION && !said))
+	    (op_channel(ev->op_number) == CHANNEL_USER && !said))
 		return;
-	if (!strstr(ev->name, "/t0/") || ev->rank >= (int32_t)ENTRIES_PROCESSES_MAX) {
+	if (!channel || ev->rank >= (int32_t)ENTRIES_PROCESSES_MAX) {
 		m->apart++;
 		return;
 	}
@@ -124,16 +138,40 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 		change_add(m, &change);
 		return;
 	}
-	change.site = site_of(m, ev);
+	change.site = site_of(m, channel, ev->op);
 	change_add(m, &change);
 	change.ns = ev->end_ns > ev->start_ns ? ev->end_ns : ev->start_ns + 1;
 	change.behind = true;
 	change_add(m, &change);
 }
 
+void blocks_of_events_lose(struct block_making *m, struct evspace_client *client)
+{
+	struct evspace_loss loss;
+
+	evspace_rewind(client);
+	while (evspace_loss(client, &loss)) {
+		const char *channel = first_channel(loss.name);
+
+		if (!channel || loss.rank < 0 || strncmp(channel, "completion", 10) == 0)
+			continue;
+		if (strncmp(channel, "user", 4) == 0)
+			m->lost_said += loss.lost;
+		else
+			m->lost += loss.lost;
+	}
+}
+
 bool blocks_of_events_full(const struct block_making *m)
 {
 	return m->fault.text[0] || m->n == CHANGES_MOST;
+}
+
+/* What has come has no room. */
+static int fault_tell(const struct block_making *m, struct error *e)
+{
+	errno = m->fault_errno;
+	return errorf(e, "%s", m->fault.text);
 }
 
 static int events_take(struct block_making *m, const char *folder, const struct evspace_options *of,
@@ -155,6 +193,7 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 	while (client && (rc = evspace_next(client, -1)) == 1 && !blocks_of_events_full(m)) {
 		while (evspace_event(client, &ev))
 			blocks_of_events_take(m, &ev);
+		blocks_of_events_lose(m, client);
 		progress_show(&progress, "blocks entered", m->taken - before,
 			      client_replay_share(client));
 	}
@@ -163,6 +202,8 @@ static int events_take(struct block_making *m, const char *folder, const struct 
 		errorf(e, "%s", evspace_why(client));
 	}
 	evspace_close(client);
+	if (m->fault.text[0])
+		return fault_tell(m, e);
 	errno = rc < 0 && failure == EVSPACE_DISK ? EPROTO : EINVAL;
 	if (rc < 0 || m->taken > before)
 		return rc < 0 ? -1 : 0;
@@ -263,12 +304,11 @@ static void changes_again(void *arg)
 int blocks_of_events_end(struct block_making *m, struct entries *entries, const char *name,
 			 struct block_sites *sites, struct error *e)
 {
-	*sites = (struct block_sites){.apart = m->apart};
+	*sites = (struct block_sites){
+		.apart = m->apart, .lost = m->said ? m->lost_said : m->lost, .known = m->sited};
 	*entries = (struct entries){.name = name, .source = {change_next, changes_again, m}};
-	if (m->fault.text[0]) {
-		errno = m->fault_errno;
-		return errorf(e, "%s", m->fault.text);
-	}
+	if (m->fault.text[0])
+		return fault_tell(m, e);
 	errno = EINVAL;
 	if (m->taken == 0)
 		return errorf(e, "%s: there is no call of a rank in it", name);

@@ -16,6 +16,8 @@ struct block_sites {
 			 */
 	size_t n;	/* 0: the blocks are those that the program says */
 	uint64_t apart; /* events of threads other than the first of their process: left out */
+	uint64_t lost;	/* lost or discarded events of first threads, which would be entries */
+	bool known;	/* call sites, not operations, at least some of them */
 };
 
 /** Most archives. */
@@ -30,6 +32,9 @@ struct block_making *blocks_of_events_new(bool drained);
 
 /** An event has come, in any order. */
 void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev);
+
+/** Count what the client's wave says is lost. */
+void blocks_of_events_lose(struct block_making *m, struct evspace_client *client);
 
 /** All of the @n archives in @folders has come, one run behind the other, of the elements that @of
  * selects. Returns 0, or -1 with @e. */

@@ -18,6 +18,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	follow_tell_loss(f);
 	for (; evspace_event(f->client, &ev); any = true)
 		blocks_of_events_take(p->making, &ev);
+	blocks_of_events_lose(p->making, f->client);
 	p->came |= any;
 	if (p->on_wave)
 		p->on_wave(p->watching);

@@ -12,6 +12,8 @@
 
 /* A process is unlike the others if chance would make one so less often than that. */
 #define UNLIKELY 0.01
+/* ... if it is elsewhere: a rank that gets no processor for a while is so, too. */
+#define ELSEWHERE_UNLIKELY 1e-4
 /* A component is one process's if that has so many times the part of the next one. */
 #define ALONE 2
 /* Clumps that are told, and the share of the time that one has at least. */
@@ -166,7 +168,7 @@ void phase_elsewhere_print(const struct phase *p, struct execution *x)
 	unsigned n;
 
 	occupancy_run(&x->occupancy, x->block);
-	n = occupancy_find(&x->occupancy, UNLIKELY, found);
+	n = occupancy_find(&x->occupancy, ELSEWHERE_UNLIKELY, found);
 	for (unsigned i = 0; i < n; i++) {
 		uint32_t block = found[i].block + p->base;
 
@@ -221,14 +223,23 @@ void phase_sites_print(const struct phase *p)
 			printf("blocks %zu and %zu: in and behind %s\n", 2 * i + 1, 2 * i + 2,
 			       s->names[i]);
 	}
-	if (p->follow.common.json && s->n > 0)
-		json_print(json_pack("{s:s,s:o,s:o}", "figure", "order", "unsure",
+	if (p->follow.common.json && (s->n > 0 || s->lost > 0))
+		json_print(json_pack("{s:s,s:o,s:o,s:o}", "figure", "order", "unsure",
 				     json_count(p->unordered.unsure), "left_out",
-				     json_count(s->apart)),
+				     json_count(s->apart), "lost", json_count(s->lost)),
 			   stdout);
 	if (s->apart > 0)
 		fprintf(stderr, "evspace phase: %llu calls of further threads are left out\n",
 			(unsigned long long)s->apart);
+	if (s->lost > 0)
+		fprintf(stderr,
+			"evspace phase: %llu event%s lost or discarded: where processes were in "
+			"between is not known, and they are taken to stay where they were before\n",
+			(unsigned long long)s->lost, s->lost == 1 ? " was" : "s were");
+	if (s->n > 0 && !s->known)
+		fprintf(stderr, "evspace phase: blocks are operations, as call sites were not "
+				"recorded: evspace run --elements p2p=site,wait=site,"
+				"collective=site, or `element site` of a map, tells these apart\n");
 }
 
 /* What a figure may be. */

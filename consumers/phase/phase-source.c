@@ -50,6 +50,7 @@ static const struct {
 	/* whoever follows an archive may end before it does */
 	{"count", OF_RUN | (OF_ARCHIVE & ~ALL)},
 	{"duration", OF_RUN | (OF_ARCHIVE & ~ALL)},
+	{"speed", OF_ARCHIVE & ~ALL},
 	{"blocks", ALL | NOW | (OF_FILE & WATCH)},
 	{"processes", ALL | (OF_FILE & WATCH)},
 	{"start", ALL | WATCH},

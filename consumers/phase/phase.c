@@ -125,7 +125,7 @@ static const struct usage phase_usage = {.help = phase_help,
 					 .own = phase_rows,
 					 .takes = OPTIONS_JSON | OPTIONS_LOOK | OPTIONS_VIEW |
 						  OPTIONS_WAVES,
-					 .lacks = " from speed view ",
+					 .lacks = " from view ",
 					 .words_max = 1};
 
 /* What is in the file: which processes and blocks. */
@@ -175,8 +175,10 @@ static int execution_read(struct phase *p, struct execution *x, struct entries *
 		if (x->entries % PROGRESS_EACH == 0)
 			progress_show(&p->progress, "blocks gone through", x->entries,
 				      (double)x->entries / (double)p->entries);
-		if (entry.time < x->time && x->seen < p->shape.processes)
+		if (entry.time < x->time && x->seen < p->shape.processes) {
+			status_line_clear();
 			return entries_unsorted(in, p->shape.processes, e);
+		}
 		if (u)
 			unordered_add(u, entry.time, entry.process, entry.block - p->base,
 				      entry.bound);
@@ -205,6 +207,7 @@ static int matrix_look(double *matrix, unsigned n, struct phase_components *to, 
 	for (unsigned i = 0; i < n; i++)
 		to->total += matrix[(size_t)i * n + i];
 	why = find(matrix, n, to->n, to->variance, to->vectors);
+	to->n = why ? 0 : to->n;
 	return why ? errorf(e, "%s", why) : 0;
 }
 
