@@ -64,7 +64,7 @@ unit_tests = \
 	tests/subprocess_test \
 	tests/error_test \
 	tests/fields_test \
-	tests/filter_test tests/flat_test \
+	tests/filter_test tests/flat_test tests/framing_test \
 	tests/thinning_test \
 	tests/sieve_test \
 	tests/gather_test \
@@ -222,6 +222,7 @@ tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns-records.h tests/columns_test.c tests/random.h
 tests_flat_test_SOURCES = tests/flat_test.c tests/random.h
 tests_steer_tree_test_SOURCES = node-agent/collect/mpi/steer-tree.c tests/random.h tests/steer_tree_test.c
+tests_framing_test_SOURCES = consumers/mir/framing.c consumers/mir/markup.c tests/framing_test.c
 tests_measurement_test_SOURCES = consumers/mir/answer.c consumers/mir/measurement.c tests/measurement_test.c tests/random.h
 tests_measurement_test_LDADD = $(LDADD) -lm
 tests_median_test_SOURCES = tests/median_test.c tests/random-trees.c tests/random-trees.h tests/random.h

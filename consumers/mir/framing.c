@@ -20,6 +20,7 @@ void framing_add(struct framing *framing, const char *bytes, size_t n)
 		framing->n -= framing->taken;
 		memmove(framing->text, framing->text + framing->taken, framing->n);
 		framing->seen -= framing->taken;
+		framing->clear -= framing->taken;
 		framing->taken = 0;
 	}
 	if (framing->n + n > framing->room) {
@@ -79,21 +80,31 @@ static bool framing_take(struct framing *f, size_t end, size_t next, struct fram
 	*framed = (struct framed){f->text + begin, end - begin, f->large};
 	framed->large |= framed->n > FRAMING_MAX;
 	f->taken = f->seen = next;
+	f->clear = f->clear > next ? f->clear : next;
 	f->rooted = f->large = false;
 	if (framed->large)
 		framed->n = 0;
 	return framed->large || framed->n > 0;
 }
 
+/* The next 0 byte; NULL: there is none yet. */
+static const char *zero_find(struct framing *f)
+{
+	const char *zero = f->n > f->clear ? memchr(f->text + f->clear, 0, f->n - f->clear) : NULL;
+
+	f->clear = zero ? (size_t)(zero - f->text) : f->n;
+	return zero;
+}
+
 bool framing_next(struct framing *f, bool all, struct framed *framed)
 {
 	while (f->text) {
-		const char *text = f->text;
-		const char *zero =
-			f->n > f->taken ? memchr(text + f->taken, 0, f->n - f->taken) : NULL;
+		const char *text = f->text, *zero = zero_find(f);
 		size_t n = zero ? (size_t)(zero - text) : f->n, end = 0;
-		struct markup m = {.begin = n};
+		struct markup m = {.begin = f->seen, .searched = f->searched, .quote = f->quote};
 
+		f->searched = 0;
+		f->quote = 0;
 		while (end == 0 && markup_next(text, n, f->seen, &m)) {
 			end = framing_end(f, text, &m);
 			f->seen = m.end;
@@ -111,10 +122,17 @@ bool framing_next(struct framing *f, bool all, struct framed *framed)
 			continue;
 		}
 		f->seen = m.begin;
+		f->searched = m.searched;
+		f->quote = m.quote;
 		/* what is looked at may go, so that no more is kept than of the largest one */
 		if (n - f->taken > FRAMING_MAX) {
 			f->large = true;
-			f->taken = f->seen = m.begin > f->taken ? m.begin : n;
+			if (m.begin <= f->taken) {
+				f->seen = n;
+				f->searched = 0;
+				f->quote = 0;
+			}
+			f->taken = f->seen;
 		}
 		return false;
 	}

@@ -13,8 +13,11 @@
 struct framing {
 	char *text;
 	size_t n, room;
-	size_t seen;   /* of these, looked at */
-	size_t taken;  /* by the last framing_next() */
+	size_t seen;	 /* of these, looked at */
+	size_t taken;	 /* by the last framing_next() */
+	size_t clear;	 /* of these, looked through for a 0 byte */
+	size_t searched; /* markup.h: of what begins at `seen`, for its end */
+	char quote;
 	char root[32]; /* the document's first element; "": none so far */
 	bool rooted;
 	bool large; /* the document has more than FRAMING_MAX bytes: they are dropped */

@@ -10,29 +10,35 @@ static const struct {
 } others[] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<?", "?>"}, {"<!", ">"}};
 
 /* Behind the @end of what begins at @from; 0: there is none. */
-static size_t other_end(const char *text, size_t n, size_t from, const char *end)
+static size_t other_end(const char *text, size_t n, size_t from, struct markup *m, const char *end)
 {
-	const char *found = memmem(text + from, n - from, end, strlen(end));
+	size_t bytes = strlen(end), at = m->begin + m->searched;
+	const char *found;
 
-	return found ? (size_t)(found - text) + strlen(end) : 0;
+	/* the end may have come in part */
+	at = at < from + bytes ? from : at - bytes;
+	found = memmem(text + at, n - at, end, bytes);
+	m->searched = n - m->begin;
+	return found ? (size_t)(found - text) + bytes : 0;
 }
 
 /* Behind the ">" of a tag, not one in quotes; 0: there is none. No "<" may be in a tag, not even in
  * quotes: whoever forgot to end one does not take what follows with it. */
-static size_t tag_end(const char *text, size_t n, size_t from)
+static size_t tag_end(const char *text, size_t n, size_t from, struct markup *m)
 {
-	char quote = 0;
+	size_t at = m->begin + m->searched;
 
-	for (; from < n; from++) {
-		char c = text[from];
+	for (at = at < from ? from : at; at < n; at++) {
+		char c = text[at];
 
 		if (c == '<')
-			return from;
-		if (c == '>' && !quote)
-			return from + 1;
-		if (quote ? c == quote : c == '"' || c == '\'')
-			quote = quote ? 0 : c;
+			return at;
+		if (c == '>' && !m->quote)
+			return at + 1;
+		if (m->quote ? c == m->quote : c == '"' || c == '\'')
+			m->quote = m->quote ? 0 : c;
 	}
+	m->searched = n - m->begin;
 	return 0;
 }
 
@@ -48,28 +54,42 @@ static bool other_next(const char *text, size_t n, struct markup *m, bool *is_ot
 		*is_other = true;
 		m->kind = MARKUP_OTHER;
 		m->name_bytes = 0;
-		m->end = here < bytes ? 0 : other_end(text, n, m->begin + bytes, others[i].end);
+		m->end = here < bytes ? 0 : other_end(text, n, m->begin + bytes, m, others[i].end);
 		return m->end > 0;
 	}
 	*is_other = false;
 	return false;
 }
 
+/* Is it whole? Then the next one begins anew. */
+static bool markup_found(struct markup *m)
+{
+	if (m->end == 0)
+		return false;
+	m->searched = 0;
+	m->quote = 0;
+	return true;
+}
+
 bool markup_next(const char *text, size_t n, size_t from, struct markup *markup)
 {
 	const char *at = from < n ? memchr(text + from, '<', n - from) : NULL;
+	size_t begin = at ? (size_t)(at - text) : n, name;
 	bool is_other, closes;
-	size_t name;
 
-	markup->begin = at ? (size_t)(at - text) : n;
-	if (!at || markup->begin + 1 == n)
+	if (begin != from || markup->begin != from) {
+		markup->searched = 0;
+		markup->quote = 0;
+	}
+	markup->begin = begin;
+	if (!at || begin + 1 == n)
 		return false;
 	if (other_next(text, n, markup, &is_other) || is_other)
-		return markup->end > 0;
+		return markup_found(markup);
 	closes = text[markup->begin + 1] == '/';
 	name = markup->begin + 1 + closes;
-	markup->end = tag_end(text, n, name);
-	if (markup->end == 0)
+	markup->end = tag_end(text, n, name, markup);
+	if (!markup_found(markup))
 		return false;
 	markup->name = text + name;
 	for (markup->name_bytes = 0; !strchr(" \t\r\n/<>=\"'", markup->name[markup->name_bytes]);)

@@ -20,10 +20,15 @@ struct markup {
 	size_t begin, end; /* from its "<" to behind its ">" */
 	const char *name;  /* in the text, without a final 0 */
 	size_t name_bytes;
+	/* of one that is not whole: bytes that were searched for its end, and the quote that is
+	 * open behind these; 0: none */
+	size_t searched;
+	char quote;
 };
 
-/** Find the first piece of markup in the @n bytes @text at or behind @from. Returns false if there
- * is none that is whole; `begin` is then where it begins, or @n. */
+/** Find the first piece of markup in the @n bytes @text at or behind @from, which is zeroed at
+ * first. Returns false if there is none that is whole; `begin` is then where it begins, or @n. When
+ * more has come, it goes on with that and @from there, and searches nothing again. */
 bool markup_next(const char *text, size_t n, size_t from, struct markup *markup);
 
 /** Is it a tag of that name? */
