@@ -223,11 +223,19 @@ regions_are_probes() {
 		}
 	EOT
 	# the tool asks before the program is there, has it compiled and started, and goes on with the same probes
-	timeout 100 /usr/bin/python3 - "$tap_dir" "$include" <<-'EOT'
-		import os, socket, subprocess, sys, time, xml.etree.ElementTree as ET
+	timeout 300 /usr/bin/python3 - "$tap_dir" "$include" <<-'EOT'
+		import atexit, signal, socket, subprocess, sys, time, xml.etree.ElementTree as ET
 		folder, include = sys.argv[1:3]
-		server = subprocess.Popen(['evspace', 'mir', '--listen', 'unix:%s/sock' % folder, '--run', 'steps', '--wait', '--write', folder + '/written', '--flags', '-D_GNU_SOURCE'], stderr=subprocess.PIPE)
-		assert b'ready on' in server.stderr.readline()
+		# what is begun ends with this, however that ends, and nobody waits for what it prints
+		signal.signal(signal.SIGTERM, lambda *of: sys.exit('it takes too long'))
+		def begin(*words):
+		    p = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=open(words[1] + '.out', 'w'), stderr=open(words[1] + '.err', 'w'))
+		    atexit.register(p.terminate)
+		    return p
+		server = begin('evspace', 'mir', '--listen', 'unix:%s/sock' % folder, '--run', 'steps', '--wait', '--write', folder + '/written', '--flags', '-D_GNU_SOURCE')
+		while 'ready on' not in open('mir.err').read():
+		    assert server.poll() is None, open('mir.err').read()
+		    time.sleep(0.05)
 		s = socket.socket(socket.AF_UNIX); s.settimeout(60); s.connect(folder + '/sock'); answers = s.makefile('rb')
 		def ask(text):
 		    s.sendall(text.encode())
@@ -241,16 +249,17 @@ regions_are_probes() {
 		    return p.get('id')
 		work, inner, calls = probe(ids['subprogram', 'work']), probe(loops[0]), probe(ids['call', 'MPI_Allreduce'], 'true')
 		subprocess.run(['mpicc', include, '-o', folder + '/steps', folder + '/written/steps.c', '-ldl'], check=True)
-		run = subprocess.Popen(['evspace', 'run', '--run', 'steps', '--', 'mpirun', '-np', '2', folder + '/steps'], stdout=subprocess.PIPE)
+		run = begin('evspace', 'run', '--run', 'steps', '--', 'mpirun', '-np', '2', folder + '/steps')
 		on = ask("<ctrlreq action='ACTIVATE'><probe id='%s'/><probe id='%s'/><probe id='%s'/></ctrlreq>" % (work, inner, calls))
 		while on.tag == 'errors':
 		    on = ask("<ctrlreq action='ACTIVATE'><probe id='%s'/><probe id='%s'/><probe id='%s'/></ctrlreq>" % (work, inner, calls))
 		def value(p):
 		    v = ask("<ctrlreq action='VALUE'><probe id='%s'/></ctrlreq>" % p)
 		    return [float(m.get('value', 'nan')) for m in v.iter('measurement') if m.get('value') is not None]
-		while value(calls)[0] < 20: pass
+		# none was executed as yet
+		while sum(value(calls)[:1]) < 20: pass
 		open('stop', 'w').close()
-		assert run.communicate(timeout=60)[0].split() == [b'0', b'0']
+		assert run.wait() == 0 and open('run.out').read().split() == ['0', '0']
 		last = None
 		while last != (now := (value(work), value(inner), value(calls))): last = now
 		work, inner, calls = now
