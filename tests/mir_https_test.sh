@@ -231,6 +231,30 @@ without_descriptors_it_rests() {
 		{ tail -n 5 "$bed_dir/few.err"; return 1; }
 }
 
+# What one tool has of them leaves as many for others, who may share those, too.
+nobody_takes_all_destinations() {
+	local port=$((port + 4))
+
+	mkdir -p sink
+	bed_start sink evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --deliver "$tap_dir/sink"
+	bed_until ready sink && /usr/bin/python3 - "$port" "$EVSPACE_TLS" "$tap_dir/sink" <<-'EOF' && bed_kill TERM sink
+		import http.client, ssl, sys
+		def asker(name):
+		    tls = ssl.create_default_context(cafile=sys.argv[2] + '/ca.pem')
+		    tls.check_hostname = False
+		    tls.load_cert_chain('%s/%s.pem' % (sys.argv[2], name), '%s/%s.key' % (sys.argv[2], name))
+		    return http.client.HTTPSConnection('127.0.0.1', int(sys.argv[1]), timeout=60, context=tls)
+		def names(c, i):
+		    c.request('POST', '/', '<instrreq><metric name="CALLS"/><measuring delivery="1" destination="unix:%s/n%d"/></instrreq>' % (sys.argv[3], i))
+		    return c.getresponse().read().decode()
+		control, carol = asker('control'), asker('carol')
+		said = [names(control, i) for i in range(129)]
+		assert all('<probe ' in s for s in said[:128]) and '128 destinations, and 128 of them are yours' in said[128], said[-2:]
+		said = [names(carol, i) for i in (129, 0)]
+		assert all('<probe ' in s for s in said), said
+	EOF
+}
+
 # Documents of 15 MiB that do not end: there is room for four, and for others beside them.
 unended_ones_are_bounded() {
 	/usr/bin/python3 - "$port" "$EVSPACE_TLS" <<-'EOF' || return
@@ -375,6 +399,7 @@ tap_case "an element has few attributes" attributes_are_few
 tap_case "nobody waits for who has gone, or asks for much" nobody_waits_for_who_has_gone
 tap_case "documents without an end take bounded memory" unended_ones_are_bounded
 tap_case "without descriptors it rests, and says so once" without_descriptors_it_rests
+tap_case "nobody takes all destinations" nobody_takes_all_destinations
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart
 tap_case "two change one probe at once" at_keeper two_change_one_probe

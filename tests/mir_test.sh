@@ -567,8 +567,9 @@ destinations_are_below_a_folder() {
 	# no lines of their own in the log
 	printf "$document" "unix:$tap_dir/out/a&#10;audit" "file://$tap_dir/out/a&#x9b;b" "element:a&#x7f;" >documents
 	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c 'has control characters' answers)" -eq 3 ] || return
-	printf "$document" $(seq -f "unix:$tap_dir/out/n%g" 257) >documents
-	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<probe' answers)" -eq 256 ] && tail -n 1 answers | grep -q 'there are 256 destinations'
+	printf "$document" $(seq -f "unix:$tap_dir/out/n%g" 129) >documents
+	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<probe' answers)" -eq 128 ] &&
+		tail -n 1 answers | grep -q 'there are 128 destinations, and 128 of them are yours: no tool has more than what it leaves for others'
 }
 
 wrong_probes_are_refused() {

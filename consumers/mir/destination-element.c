@@ -30,20 +30,32 @@ bool destination_is_element(const char *uri)
 	return strncmp(uri, PREFIX, strlen(PREFIX)) == 0;
 }
 
-static unsigned elements(const struct destinations *all)
+/* Those that are open. */
+static struct destination_share open_of(const struct destination *of)
 {
+	struct destination_share share = {0, 0};
 	const struct destination *d;
-	unsigned n = 0;
 
-	LIST_FOREACH (d, &all->list, link)
-		n += d->element != NULL;
-	return n;
+	LIST_FOREACH (d, &of->all->list, link) {
+		share.n += d->element != NULL;
+		share.own += d->element && strcmp(d->owner, of->owner) == 0;
+	}
+	return share;
+}
+
+static struct destination_share made_of(const struct destination *of)
+{
+	struct destination_share share = {of->all->n_elements, 0};
+
+	for (unsigned i = 0; i < share.n; i++)
+		share.own += strcmp(of->all->elements[i].owner, of->owner) == 0;
+	return share;
 }
 
 static bool was_made(const struct destinations *all, const char *uri)
 {
 	for (unsigned i = 0; i < all->n_elements; i++)
-		if (strcmp(all->elements[i], uri) == 0)
+		if (strcmp(all->elements[i].uri, uri) == 0)
 			return true;
 	return false;
 }
@@ -56,6 +68,7 @@ bool destination_element_find(struct destination *d, const struct mir_place *pla
 						  .fields = FIELDS,
 						  .bytes = sizeof(struct destination_value),
 						  .capacity = CAPACITY};
+	const struct destination_share open = open_of(d), made = made_of(d);
 	struct destinations *all = d->all;
 	bool known = was_made(all, d->uri);
 	char why[256];
@@ -64,17 +77,23 @@ bool destination_element_find(struct destination *d, const struct mir_place *pla
 		request_complain(r, place,
 				 "elements are of a run that is said; who started evspace mir says "
 				 "--run NAME");
-	else if (elements(d->all) >= ELEMENTS_MOST)
-		request_complain(r, place, "there are %u elements already; take one of these",
-				 ELEMENTS_MOST);
-	else if (!known && all->n_elements == DESTINATION_ELEMENTS)
+	else if (destination_share_is_full(&open, ELEMENTS_MOST))
 		request_complain(r, place,
-				 "%u elements were made already, which stay; take one of these",
-				 DESTINATION_ELEMENTS);
+				 "%u elements are destinations, and %u of them yours: no tool has "
+				 "more than what it leaves for others; take one of these",
+				 open.n, open.own);
+	else if (!known && destination_share_is_full(&made, DESTINATION_ELEMENTS))
+		request_complain(r, place,
+				 "%u elements were made already, which stay, and %u of them for "
+				 "you: no tool has more than what it leaves for others; take one "
+				 "of these",
+				 made.n, made.own);
 	else if (!(d->element = evspace_element_make(&plan, why, sizeof(why))))
 		request_complain(r, place, "%.200s: %.200s", d->uri, why);
-	if (d->element && !known)
-		all->elements[all->n_elements++] = memory_copy(d->uri);
+	if (d->element && !known) {
+		all->elements[all->n_elements].uri = memory_copy(d->uri);
+		all->elements[all->n_elements++].owner = memory_copy(d->owner);
+	}
 	return d->element != NULL;
 }
 

@@ -57,8 +57,10 @@ void destinations_fini(struct destinations *all)
 	free(all->host);
 	free(all->name);
 	free(all->number);
-	for (unsigned i = 0; i < all->n_elements; i++)
-		free(all->elements[i]);
+	for (unsigned i = 0; i < all->n_elements; i++) {
+		free(all->elements[i].uri);
+		free(all->elements[i].owner);
+	}
 	tls_free(all->tls);
 }
 

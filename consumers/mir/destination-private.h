@@ -20,6 +20,7 @@ struct destination {
 	struct destinations *all;
 	unsigned users;
 	char *uri;
+	char *owner;	  /* who has named it first */
 	const char *path; /* in it: below the folder, or of the host */
 	bool socket;
 	struct evspace_element *element; /* NULL: it takes documents */
@@ -32,6 +33,17 @@ struct destination {
 	struct event *writable, *again;
 	struct destination_visit *visit; /* a POST that is not answered yet */
 };
+
+/** How many there are, and how many of these are of one owner. */
+struct destination_share {
+	unsigned n, own;
+};
+
+/** Of @most, has he all that he leaves for others? */
+static inline bool destination_share_is_full(const struct destination_share *share, unsigned most)
+{
+	return share->own >= most - share->n;
+}
 
 /** The first one is sent, or not to be sent: the next one is. */
 void destination_next(struct destination *destination, bool dropped);

@@ -345,9 +345,36 @@ static bool has_controls(const char *uri)
 	return false;
 }
 
-struct destination *destination_join(struct destinations *all, const char *uri,
+static struct destination_share share_of(const struct destinations *all, const char *owner)
+{
+	struct destination_share share = {all->n, 0};
+	const struct destination *d;
+
+	LIST_FOREACH (d, &all->list, link)
+		share.own += strcmp(d->owner, owner) == 0;
+	return share;
+}
+
+static struct destination *destination_new(struct destinations *all, const char *uri,
+					   const char *owner)
+{
+	struct destination *d = memory_new(1, sizeof(*d));
+
+	all->n++;
+	*d = (struct destination){
+		.all = all, .fd = -1, .uri = memory_copy(uri), .owner = memory_copy(owner)};
+	STAILQ_INIT(&d->texts);
+	LIST_INSERT_HEAD(&all->list, d, link);
+	d->again = evtimer_new(all->base, on_event, d);
+	if (!d->again)
+		abort();
+	return d;
+}
+
+struct destination *destination_join(struct destinations *all, const char *uri, const char *owner,
 				     const struct mir_place *place, struct mir_request *request)
 {
+	struct destination_share share;
 	struct destination *d;
 
 	if (has_controls(uri)) {
@@ -358,29 +385,25 @@ struct destination *destination_join(struct destinations *all, const char *uri,
 	LIST_FOREACH (d, &all->list, link)
 		if (strcmp(d->uri, uri) == 0)
 			break;
-	if (!d && all->n == DESTINATIONS_MAX) {
+	if (d) {
+		d->users++;
+		return d;
+	}
+	owner = owner ? owner : "";
+	share = share_of(all, owner);
+	if (destination_share_is_full(&share, DESTINATIONS_MAX)) {
 		request_complain(request, place,
-				 "there are %u destinations already; take one of these",
-				 DESTINATIONS_MAX);
+				 "there are %u destinations, and %u of them are yours: no tool has "
+				 "more than what it leaves for others; take one of these",
+				 share.n, share.own);
 		return NULL;
 	}
-	if (!d) {
-		all->n++;
-		d = memory_new(1, sizeof(*d));
-		*d = (struct destination){.all = all, .fd = -1, .uri = memory_copy(uri)};
-		STAILQ_INIT(&d->texts);
-		LIST_INSERT_HEAD(&all->list, d, link);
-		d->again = evtimer_new(all->base, on_event, d);
-		if (!d->again)
-			abort();
-		d->users = 1;
-		if (destination_find(d, place, request))
-			return d;
-		destination_leave(d);
-		return NULL;
-	}
-	d->users++;
-	return d;
+	d = destination_new(all, uri, owner);
+	d->users = 1;
+	if (destination_find(d, place, request))
+		return d;
+	destination_leave(d);
+	return NULL;
 }
 
 void destination_leave(struct destination *d)
@@ -403,5 +426,6 @@ void destination_leave(struct destination *d)
 	LIST_REMOVE(d, link);
 	d->all->n--;
 	free(d->uri);
+	free(d->owner);
 	free(d);
 }

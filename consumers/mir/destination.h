@@ -33,8 +33,10 @@ struct destinations {
 	LIST_HEAD(, destination) list;
 	unsigned n;
 	struct event_base *base;
-	const char *run;		      /* that elements are made in; NULL: none */
-	char *elements[DESTINATION_ELEMENTS]; /* that were, by their URIs */
+	const char *run; /* that elements are made in; NULL: none */
+	struct {
+		char *uri, *owner;
+	} elements[DESTINATION_ELEMENTS]; /* that were, and for whom */
 	unsigned n_elements;
 	const char *folder; /* that files and sockets are below; NULL: none */
 	/* a host that documents are posted to: */
@@ -52,8 +54,10 @@ int destinations_post(struct destinations *all, const char *text, const char *di
 
 void destinations_fini(struct destinations *all);
 
-/** The destination with that URI, which all who name it share, or NULL after a complaint. */
-struct destination *destination_join(struct destinations *all, const char *uri,
+/** The destination with that URI, which all who name it share, or NULL after a complaint. @owner:
+ * the name of who names it, NULL: of all that have none. Nobody has more, of those that he has
+ * named first, than what that leaves for others. */
+struct destination *destination_join(struct destinations *all, const char *uri, const char *owner,
 				     const struct mir_place *place, struct mir_request *request);
 
 /** One less has it. NULL is fine. */
