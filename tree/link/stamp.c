@@ -60,7 +60,10 @@ uint64_t stamp_mono_ns(struct kernel_stamp *stamp, uint64_t taken_ns)
 		return taken_ns;
 	stamp->ahead_ns = ahead_ns;
 	stamp->looked = true;
-	if (!looked || !stamp->real_ns || moved > STEP_NS || moved < -STEP_NS)
+	/* a step came after it, for good */
+	if (looked && (moved > STEP_NS || moved < -STEP_NS))
+		stamp->real_ns = 0;
+	if (!looked || !stamp->real_ns)
 		return taken_ns;
 	return ns > 0 && (uint64_t)ns < taken_ns ? (uint64_t)ns : taken_ns;
 }
