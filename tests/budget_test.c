@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "consumers/budget/budget.h"
+#include "consumers/budget/collecting.h"
 #include "consumers/budget/pareto.h"
 #include "pathmap/base/quantity.h"
 
@@ -398,6 +399,64 @@ static void the_best_are_marked(void)
 	pareto_mark(p, 0);
 }
 
+/* A program of two processes on two hosts, of which one has run for an hour: 50,000 events a second
+ * of 20 ns, 0.05 % of its time. Waves are sent when they are, however they are taken: several right
+ * one after the other, others seconds apart; agents on idle cores miss some; what an event costs is
+ * known better and better. */
+static void collecting_is_measured(void)
+{
+	struct collecting c = {.hosts = 0};
+	uint64_t seed = 3, ns = UINT64_C(3600000000000);
+	double costs = NAN;
+
+	for (unsigned i = 0; i < 400; i++) {
+		uint64_t apart_us = i % 5 ? random_below(&seed, 50000) : 3000000;
+		double each = 20 * (1 + 8.0 / (8 + i));
+		bool late = i % 7 == 3;
+		struct collecting_wave w = {.processes = late ? 1 : 2, .hosts = late};
+
+		ns += apart_us * 1000;
+		w.taken_ns = (int64_t)ns;
+		w.written = (late ? 1 : 2) * ns / 1000000 * 25;
+		w.cost_ns = (uint64_t)((double)w.written * each);
+		costs = collecting_take(&c, &w);
+		CU_ASSERT(i < 20 || (costs > 0.0004 && costs < 0.001));
+	}
+	CU_ASSERT_DOUBLE_EQUAL(costs, 0.0005, 0.00002);
+}
+
+/* Of few milliseconds nothing is said, nor while no event was timed; and what is over is forgotten.
+ */
+static void collecting_is_not_guessed(void)
+{
+	struct collecting c = {.hosts = 0};
+	struct collecting_wave w = {.processes = 1, .taken_ns = 1000000000, .written = 1000};
+
+	CU_ASSERT(isnan(collecting_take(&c, &w)));
+	for (unsigned i = 0; i < 30; i++) {
+		w.taken_ns += 20000000;
+		w.written += 100000;
+		CU_ASSERT(isnan(collecting_take(&c, &w)));
+	}
+	for (unsigned i = 0; i < 40; i++) {
+		double costs;
+
+		w.taken_ns += 20000000;
+		w.written += 1000;
+		w.cost_ns = w.written * 20;
+		costs = collecting_take(&c, &w);
+		CU_ASSERT(isnan(costs) ? i < 30 : i >= 20);
+		CU_ASSERT(isnan(costs) || fabs(costs - 0.001) < 1e-5);
+	}
+	w.taken_ns += 100000000000;
+	CU_ASSERT(collecting_take(&c, &w) < 1e-6);
+	/* begun anew */
+	w.taken_ns += 1000000000;
+	w.written = 10;
+	w.cost_ns = 200;
+	CU_ASSERT(collecting_take(&c, &w) < 1e-6);
+}
+
 static CU_TestInfo cases[] = {
 	{"a budget is kept, and used, without oscillation", budget_is_kept},
 	{"steps of load are followed", steps_of_load_are_followed},
@@ -409,6 +468,8 @@ static CU_TestInfo cases[] = {
 	{"a total is shared by weight, less what events cost", totals_are_shared},
 	{"a budget of one's own counts where it is less", own_budgets_count_too},
 	{"rates follow shares", rates_follow_shares},
+	{"what collecting costs is measured, however waves come", collecting_is_measured},
+	{"... and not guessed", collecting_is_not_guessed},
 	{"no other point beats the best", the_best_are_marked},
 	{"budgets are read", shares_are_read},
 	CU_TEST_INFO_NULL,

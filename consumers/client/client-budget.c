@@ -13,9 +13,11 @@
 #include <string.h>
 
 #include "consumers/budget/budget.h"
+#include "consumers/budget/collecting.h"
 #include "consumers/client/client.h"
 #include "consumers/client/client-collect.h"
 #include "consumers/client/client-trial.h"
+#include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -35,7 +37,8 @@ struct client_budget {
 	struct evspace_client *c;
 	struct budget budget;
 	struct budget_direct direct;
-	double collecting; /* as in struct budget_direct, but of all */
+	struct collecting written;
+	double collecting; /* by that: as in struct budget_direct, but of all */
 	struct event *timer;
 	struct client_trial *trial;
 	struct client_collect *collect; /* NULL: what is recorded stays */
@@ -44,7 +47,7 @@ struct client_budget {
 	uint64_t rest_ns;		/* until then there is none */
 	char why[200], told_why[200];	/* why there is no experiment, "": there may be one */
 	uint64_t waves;
-	uint64_t wave_ns, written_ns; /* when the last wave came, and what collecting had cost */
+	uint64_t wave_ns; /* when the last one was taken */
 };
 
 static void budget_after_turn(struct client_budget *k)
@@ -319,6 +322,33 @@ static double averaged(double old, double new, double weight)
 	return old > 0 ? old + weight * (new - old) : new;
 }
 
+/* Whoever answers: a number for the hosts that have not. */
+static uint64_t hosts_of(const struct evspace_wave *w)
+{
+	uint64_t hosts = w->leaves;
+
+	for (size_t i = 0; i < w->n_missing; i++)
+		hosts += (uint64_t)hash_bytes(w->missing[i].leaf, strlen(w->missing[i].leaf)) << 32;
+	return hosts;
+}
+
+static void collecting_learn(struct client_budget *k, const struct evspace_wave *w)
+{
+	const struct collecting_wave said = {.taken_ns = w->taken_ns,
+					     .hosts = hosts_of(w),
+					     .written = w->written,
+					     .cost_ns = w->cost_ns,
+					     .processes = w->processes};
+	double costs;
+
+	/* just after it was changed this is of before, too */
+	if (k->direct.unsettled)
+		k->written = (struct collecting){0};
+	costs = collecting_take(&k->written, &said);
+	if (isfinite(costs))
+		k->collecting = costs;
+}
+
 static void budget_wave(struct client_budget *k, const struct client_answer *a)
 {
 	const struct evspace_wave *w = &a->wave;
@@ -336,16 +366,9 @@ static void budget_wave(struct client_budget *k, const struct client_answer *a)
 			averaged(k->direct.wave_s, w->cpu_us * 1e-6 / w->answered / riders, weight);
 	k->direct.late += NEW * ((w->answered < w->leaves) - k->direct.late);
 	k->direct.latency_s = averaged(k->direct.latency_s, w->latency_s, NEW);
-	/* just after it was changed this is of before, too */
-	if (k->waves > 0 && !k->direct.unsettled && w->processes > 0 &&
-	    w->cost_ns >= k->written_ns && apart_s > 0)
-		k->collecting = averaged(k->collecting,
-					 (double)(w->cost_ns - k->written_ns) * 1e-9 / apart_s /
-						 w->processes,
-					 weight);
+	collecting_learn(k, w);
 	k->waves++;
 	k->wave_ns = now;
-	k->written_ns = w->cost_ns;
 }
 
 void client_budget_wave(struct evspace_client *c, const struct client_answer *a)
