@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Whether a consumer's budget, which is of collecting and looking, is kept: the speed of programs
- * with both and with neither, in pairs. */
+ * with both and with neither, in pairs. Where the program goes on meanwhile, what the consumer has
+ * settled on is measured, by one that looks as often: while its own experiment lasts, a minute,
+ * nobody else can switch what is recorded. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
@@ -17,13 +19,16 @@
 
 #define RANKS	4
 #define HOSTS	2   /* of a cluster */
-#define PART	20  /* a pair of runs for so many rounds */
-#define BLOCKS	20  /* a pair of blocks within one run for so many */
-#define SECONDS 10  /* that a block counts, and one before that does not */
-#define STEADY	10  /* s after which the consumer knows again what collecting costs */
+#define PART	10  /* a pair of runs for so many rounds */
+#define BLOCKS	5   /* a pair of blocks within one run for so many */
+#define SECONDS 4   /* that a block counts … */
+#define BEGINS	2   /* … and before these, that do not */
 #define SAYS_S	60  /* within which the program says something */
-#define HELD_S	180 /* within which an experiment of the consumer, 60 s long, ends */
+#define HELD_S	80  /* within which an experiment that was left over, 60 s long, ends */
 #define ASK_S	0.3 /* between two tries to switch */
+
+/* Pairs from which on the least and the most hold the median with 95 %. */
+#define PAIRS_LEAST 6u
 
 #define HPCC_INPUT "/usr/share/doc/hpcc/examples/_hpccinf.txt"
 
@@ -56,6 +61,8 @@ struct kept {
 	double percent;
 	char entry[64];	   /* the address of its agent */
 	unsigned runs;	   /* so far: each has a name of its own */
+	unsigned window;   /* waves under way, as the consumer said last … */
+	bool idle;	   /* … and whether agents leave all cores to the program */
 	struct slowdown s; /* of what is measured now */
 };
 
@@ -68,16 +75,29 @@ static const char *built(char *path, size_t n)
 
 /* ---- the consumer ---- */
 
-static pid_t consumer_start(struct kept *k, const char *run, struct error *e)
+/* With the budget, or as that has settled. Only what it says of itself is kept. */
+static pid_t consumer_start(struct kept *k, const char *run, bool settled, struct error *e)
 {
-	char evspace[4096], budget[32], log[160];
-	const char *argv[] = {evspace, "view",	   "newest",	 "--connect", k->entry,
-			      "--tls", k->bed.tls, "--identity", "control",   "--entry",
-			      "front", "--run",	   run,		 "--wait",    "--rate",
-			      "1000",  "--budget", budget,	 "--json",    NULL};
+	static const char shell[] = "exec \"$0\" \"$@\" >/dev/null";
+	char evspace[4096], rate[32] = "1000", more[32], log[160];
+	const char *argv[28] = {"/bin/sh",    "-c",	   shell,     evspace, "view",
+				"newest",     "--connect", k->entry,  "--tls", k->bed.tls,
+				"--identity", "control",   "--entry", "front", "--run",
+				run,	      "--wait",	   "--rate",  rate};
+	size_t n = 19;
 
 	bench_built("evspace", evspace, sizeof(evspace));
-	snprintf(budget, sizeof(budget), "%g%%", k->percent);
+	argv[n++] = settled ? "--window" : "--budget";
+	argv[n++] = more;
+	snprintf(more, sizeof(more), "%g%%", k->percent);
+	if (settled) {
+		snprintf(rate, sizeof(rate), "%.6g", k->s.allowed_hz);
+		snprintf(more, sizeof(more), "%u", k->window);
+	}
+	if (settled && k->idle) {
+		argv[n++] = "--urgency";
+		argv[n++] = "idle";
+	}
 	snprintf(log, sizeof(log), "%s/consumer.log", k->bed.dir);
 	return bench_start((char *const *)(uintptr_t)argv, log, e);
 }
@@ -92,12 +112,25 @@ static double number_after(const char *line, const char *name)
 	return at && end != at + strlen(name) ? x : NAN;
 }
 
+/* A step of its levers: "budget 1 %: up to 12 waves a second, 2 under way, from idle agents". */
+static void step_read(struct kept *k, const char *line)
+{
+	static const char waves[] = " waves a second, ";
+	const char *at = strstr(line, waves);
+
+	k->s.allowed_hz = number_after(line, "up to ");
+	k->idle = strstr(line, ", from idle agents") != NULL;
+	if (!at || sscanf(at + strlen(waves), "%u under way", &k->window) != 1)
+		k->window = 1;
+}
+
 /* What it says in the end: the rate that it may look at, and of all the time the one that came and
- * what that has cost. */
-static void consumer_read(struct kept *k)
+ * what that has cost. Returns the rate; NAN: it was too short. */
+static double consumer_read(struct kept *k)
 {
 	struct slowdown *s = &k->s;
 	char path[160], *line = NULL;
+	double rate_hz = NAN;
 	size_t size = 0;
 	FILE *log;
 
@@ -105,17 +138,22 @@ static void consumer_read(struct kept *k)
 	log = fopen(path, "re");
 	while (log && getline(&line, &size, log) > 0) {
 		if (strstr(line, ": budget "))
-			s->allowed_hz = number_after(line, "up to ");
-		if (!strstr(line, "\"type\":\"cost\""))
+			step_read(k, line);
+		if (!strstr(line, " looks a second"))
 			continue;
-		s->rate_hz = number_after(line, "\"rate_hz\":");
-		s->said = 100 * number_after(line, "\"measured\":");
-		s->said_low = 100 * number_after(line, "\"measured_low\":");
-		s->said_high = 100 * number_after(line, "\"measured_high\":");
+		/* the line about all of the time begins with it */
+		if (line[0] >= '0' && line[0] <= '9')
+			rate_hz = strtod(line, NULL);
+		if (!strstr(line, "), measured"))
+			continue;
+		s->said = number_after(line, "; slowdown ");
+		s->said_low = number_after(line, " % (");
+		s->said_high = number_after(line, " to ");
 	}
 	free(line);
 	if (log)
 		fclose(log);
+	return rate_hz;
 }
 
 /* ---- programs ---- */
@@ -153,7 +191,7 @@ static int run_one(struct kept *k, bool watched, double *speed, struct error *e)
 
 	command_init(&c, k, watched);
 	if (watched)
-		consumer = consumer_start(k, c.run, e);
+		consumer = consumer_start(k, c.run, false, e);
 	if (consumer < 0)
 		return -1;
 	since = bench_seconds();
@@ -161,7 +199,7 @@ static int run_one(struct kept *k, bool watched, double *speed, struct error *e)
 	*speed = 1 / (bench_seconds() - since);
 	if (watched) {
 		bench_end(consumer, SIGINT);
-		consumer_read(k);
+		k->s.rate_hz = consumer_read(k);
 	}
 	return result;
 }
@@ -188,7 +226,6 @@ struct pace {
 	pid_t program;
 	FILE *log;
 	double steps_a_second;
-	double stopped; /* seconds that the consumer was */
 };
 
 static bool pace_says(void *arg)
@@ -211,15 +248,15 @@ static bool pace_says(void *arg)
 	return false;
 }
 
-/* The mean speed of the next seconds but the first, in which the last block ended. */
+/* The mean speed of the next seconds but the first ones. */
 static int pace_of_block(struct pace *p, double *speed, struct error *e)
 {
 	*speed = 0;
 	fseek(p->log, 0, SEEK_END);
-	for (unsigned i = 0; i <= SECONDS; i++) {
+	for (unsigned i = 0; i < BEGINS + SECONDS; i++) {
 		if (bench_until(pace_says, p, SAYS_S, "a word of the program", e) < 0)
 			return -1;
-		*speed += i > 0 ? p->steps_a_second / SECONDS : 0;
+		*speed += i >= BEGINS ? p->steps_a_second / SECONDS : 0;
 	}
 	return 0;
 }
@@ -230,7 +267,7 @@ struct mode_switch {
 	const char *argv[16];
 };
 
-/* Not while an experiment of the consumer's holds the modes. */
+/* Not while an experiment that a consumer left over holds the modes. */
 static bool is_switched(void *arg)
 {
 	const struct mode_switch *s = arg;
@@ -253,67 +290,76 @@ static int switch_to(const struct kept *k, const char *run, const char *mode, st
 	return bench_until(is_switched, &s, HELD_S, "modes that can be switched", e);
 }
 
-/* Pairs of blocks, one collected and looked at, and one neither: a consumer that is stopped asks
- * for nothing, and counting alone takes a tenth of what events do. Without that, ranks would number
- * their collectives differently, and the consumer's own experiments begin at a number. */
-static int pace_pairs(struct kept *k, struct pace *p, const char *run, pid_t consumer,
-		      double *slowdown, struct error *e)
+/* A block, collected and looked at, or neither: counting alone takes a tenth of what events do.
+ * Without that, ranks would number their collectives differently, and experiments begin at a
+ * number. */
+static int pace_block(struct kept *k, struct pace *p, const char *run, bool looks, double *speed,
+		      struct error *e)
+{
+	pid_t consumer = 0;
+	int result;
+
+	if (switch_to(k, run, looks ? "trace" : "count", e) < 0)
+		return -1;
+	if (looks)
+		consumer = consumer_start(k, run, true, e);
+	result = consumer < 0 ? -1 : pace_of_block(p, speed, e);
+	if (consumer <= 0)
+		return result;
+	bench_end(consumer, SIGINT);
+	k->s.rate_hz += consumer_read(k) / k->s.rounds;
+	return result;
+}
+
+static int pace_pairs(struct kept *k, struct pace *p, const char *run, double *slowdown,
+		      struct error *e)
 {
 	double speed[2];
-	bool looking = true;
 
+	k->s.rate_hz = 0;
 	for (unsigned i = 0; i < k->s.rounds; i++) {
 		bool first = random() % 2;
 
-		for (unsigned n = 0; n < 2; n++) {
-			bool looks = first == (n == 0);
-			double since;
-
-			if (looks != looking && switch_to(k, run, looks ? "trace" : "count", e) < 0)
-				return -1;
-			since = bench_seconds();
-			kill(consumer, looks ? SIGCONT : SIGSTOP);
-			if ((looks && !looking && bench_wait(STEADY, e) < 0) ||
-			    pace_of_block(p, &speed[looks], e) < 0)
-				return -1;
-			looking = looks;
-			p->stopped += looks ? 0 : bench_seconds() - since;
-		}
+		if (pace_block(k, p, run, first, &speed[first], e) < 0 ||
+		    pace_block(k, p, run, !first, &speed[!first], e) < 0)
+			return -1;
 		slowdown[i] = 100 * (speed[0] / speed[1] - 1);
 	}
 	return 0;
 }
 
-/* For --seconds the controller finds its rate, then the blocks. */
+/* For --seconds a consumer with the budget finds how to look. */
+static int pace_settle(struct kept *k, const char *run, struct error *e)
+{
+	pid_t consumer = consumer_start(k, run, false, e);
+	int result = consumer < 0 ? -1 : bench_wait(k->o->seconds, e);
+
+	if (consumer < 0)
+		return -1;
+	bench_end(consumer, SIGINT);
+	consumer_read(k);
+	if (result == 0 && !(k->s.allowed_hz > 0))
+		return errorf(e, "the consumer has not said how often it may look");
+	return result;
+}
+
 static int by_blocks(struct kept *k, double *slowdown, struct error *e)
 {
 	struct pace p = {.program = 0};
 	struct command c;
-	pid_t consumer;
-	double since;
 	int result;
 
 	command_init(&c, k, true);
 	p.log = fopen(c.log, "we+");
 	if (!p.log)
 		return errorf(e, "%s: %s", c.log, strerror(errno));
-	result = consumer = consumer_start(k, c.run, e);
-	if (result >= 0)
-		result = p.program = bench_start(c.argv, c.log, e);
+	result = p.program = bench_start(c.argv, c.log, e);
 	if (result >= 0)
 		result = bench_until(pace_says, &p, SAYS_S, "the program's start", e);
-	since = bench_seconds();
 	if (result >= 0)
-		result = bench_wait(k->o->seconds, e);
+		result = pace_settle(k, c.run, e);
 	if (result >= 0)
-		result = pace_pairs(k, &p, c.run, consumer, slowdown, e);
-	if (consumer > 0) {
-		kill(consumer, SIGCONT);
-		bench_end(consumer, SIGINT);
-		since = bench_seconds() - since;
-		consumer_read(k);
-		k->s.rate_hz *= since / fmax(since - p.stopped, SECONDS);
-	}
+		result = pace_pairs(k, &p, c.run, slowdown, e);
 	if (p.program > 0)
 		bench_end(p.program, SIGTERM);
 	fclose(p.log);
@@ -323,7 +369,7 @@ static int by_blocks(struct kept *k, double *slowdown, struct error *e)
 static int budget_one(struct kept *k, struct error *e)
 {
 	unsigned part = k->what->reports ? BLOCKS : PART;
-	unsigned n = k->o->rounds < 2 * part ? 1 : k->o->rounds / part;
+	unsigned n = k->o->rounds / part > PAIRS_LEAST ? k->o->rounds / part : PAIRS_LEAST;
 	struct slowdown *s = &k->s;
 	double *slowdown = memory_new(n, sizeof(*slowdown));
 	int result;

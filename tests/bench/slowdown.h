@@ -16,9 +16,9 @@ struct slowdown {
 	double estimate, low, high;
 	bool covered;	 /* the interval holds what was planted; or is within the budget */
 	unsigned rounds; /* pairs of blocks, or of runs */
-	/* where somebody looked, of the last run: waves a second that came, and that its budget
-	 * allowed in the end; and what its own experiment says that it cost, in percent; NAN:
-	 * nobody did, or it says nothing */
+	/* where somebody looked: waves a second that came (of runs in the last one), and that its
+	 * budget allowed in the end; and what its own experiment says that it cost, in percent;
+	 * NAN: nobody did, or it says nothing */
 	double rate_hz, allowed_hz;
 	double said, said_low, said_high;
 };
