@@ -25,6 +25,12 @@ papers_plans() {
 		first '"traced":\["file","window"\],.*"information":950.71,'
 }
 
+# Each is looked at once.
+chained() {
+	seq 30000 | awk 'BEGIN { print "class frequency weight duty deduced_from" } { print "c" $1, 1, 1, .5, $1 < 30000 ? "c" $1 + 1 : "-" }' >chain &&
+		tap_says 0 'c29999 is in no plan, as another class tells it' timeout 20 evspace plan chain --max-frequency 5
+}
+
 budgets() {
 	table 2 1 1 1 1 && tap_says 0 'file, window, font' evspace plan servers --budget 5% --t-report 54.054054us --plans 1 && [ "$(grep -c ' Hz ' said)" -eq 1 ] &&
 		tap_says 0 'It tells 1284' evspace plan - --budget 5 --t-report 54.054054e-6 --reduce <servers &&
@@ -93,6 +99,7 @@ wrong_tables() {
 		wrong 'wrong:1: there is no class in it' "$heads" &&
 		wrong 'wrong:2: there is no class "b" to deduce from' "$heads deduced_from" 'a 1 1 .5 b' &&
 		wrong 'wrong:2: class "a" is in the end deduced from itself' "$heads deduced_from" 'a 1 1 .5 b' 'b 1 1 .5 a' &&
+		wrong 'wrong:2: class "a" is in the end deduced from itself' "$heads deduced_from" 'a 1 1 .5 b' 'b 1 1 .5 c' 'c 1 1 .5 b' &&
 		wrong 'with a column t_trace, t_detect or t_sampling, give --budget' "$heads t_trace" 'a 1 1 .5 20ns' &&
 		wrong 'with a column t_trace, t_detect or t_sampling, give --budget' "$heads t_detect" 'a 1 1 .5 0' &&
 		wrong 'the frequency "0" is not above 0; leave out a class without events' "$heads" 'a 0 1 .5' &&
@@ -143,6 +150,7 @@ documented() {
 tap_case "the document's examples" documented
 tap_case "the paper's plans" papers_plans
 tap_case "budgets in percent, reduced frequencies, classes that others tell" budgets
+tap_case "classes that are each told by the next one, however many" chained
 tap_case "wrong tables, each by its line" wrong_tables
 tap_case "wrong budgets" wrong_budgets
 tap_case "the paper's entropy" papers_entropy

@@ -51,6 +51,7 @@ struct class_row {
 	struct event_class class;
 	unsigned line;
 	char *deduced_from; /* NULL: from nothing */
+	bool settled;	    /* it is known from what it is deduced in the end */
 	char name[];
 };
 
@@ -237,12 +238,12 @@ static int reading_line(struct reading *r, char *line, bool ends, struct error *
 }
 
 /* Does what a class is deduced from exist, and is it in the end not deduced itself? */
-static int reading_deduced(struct reading *r, const struct class_row *row, struct error *e)
+static int reading_deduced(struct reading *r, struct class_row *row, struct error *e)
 {
-	const struct class_row *from = row;
+	struct class_row *from = row;
 	char quoted[UTF8_QUOTED];
 
-	for (unsigned steps = 0; from && from->deduced_from; steps++) {
+	for (unsigned steps = 0; from->deduced_from && !from->settled; steps++) {
 		const char *name = from->deduced_from;
 
 		HASH_FIND_STR(r->rows, name, from);
@@ -253,6 +254,13 @@ static int reading_deduced(struct reading *r, const struct class_row *row, struc
 		if (steps > HASH_COUNT(r->rows))
 			return errorf(e, "class %s is in the end deduced from itself",
 				      utf8_quote(row->name, quoted));
+	}
+	/* those on the way need not go it again */
+	for (from = row; from->deduced_from && !from->settled;) {
+		const char *name = from->deduced_from;
+
+		from->settled = true;
+		HASH_FIND_STR(r->rows, name, from);
 	}
 	return 0;
 }
@@ -268,7 +276,7 @@ static int reading_end(struct reading *r, struct plan_table *table, struct error
 	table->names = memory_new(n, sizeof(*table->names));
 	table->deduced = memory_new(n, sizeof(*table->deduced));
 	table->said_times = r->said[T_TRACE] || r->said[T_DETECT] || r->said[T_SAMPLING];
-	for (const struct class_row *row = r->rows; row; row = row->hh.next) {
+	for (struct class_row *row = r->rows; row; row = row->hh.next) {
 		if (reading_deduced(r, row, e))
 			return -1;
 		if (row->deduced_from) {
