@@ -246,6 +246,10 @@ static void wrong_ones_are_refused(void)
 	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EINVAL);
 	plan.arms = 0;
 	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EINVAL);
+	/* of a channel that there is not, which is not all of them */
+	plan = plan_of(1000000000);
+	plan.channels[1] = 1u << CHANNEL_MAX;
+	CU_ASSERT(segment_trial_begin(control(), collect.segment, &plan, &e) && errno == EINVAL);
 	CU_ASSERT_EQUAL(begin(1000000000, &e), 0);
 	CU_ASSERT(begin(1000000000, &e) && errno == EBUSY);
 	collect_stop();

@@ -119,7 +119,7 @@ static struct segment_trial_plan plan_of(const Evspace__SwitchAsk *ask)
 	};
 
 	for (size_t i = 0; i < trial->n_arms && i < TRIAL_ARMS_MAX; i++) {
-		plan.channels[i] = i < trial->n_channels ? (uint16_t)trial->channels[i] : 0;
+		plan.channels[i] = i < trial->n_channels ? trial->channels[i] : 0;
 		plan.mode[plan.arms++] = (uint8_t)(trial->arms[i] < 255 ? trial->arms[i] : 255);
 	}
 	return plan;

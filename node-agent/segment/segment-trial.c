@@ -140,7 +140,8 @@ static int plan_check(const struct segment_trial_plan *plan, struct error *e)
 		    plan->wash < plan->length && plan->arms > 0 && plan->arms <= TRIAL_ARMS_MAX;
 
 	for (unsigned i = 0; good && i < plan->arms; i++)
-		good = segment_mode_valid(plan->mode[i]) || plan->mode[i] == MODE_FRESH;
+		good = (segment_mode_valid(plan->mode[i]) || plan->mode[i] == MODE_FRESH) &&
+		       plan->channels[i] >> CHANNEL_MAX == 0;
 	if (good)
 		return 0;
 	errno = EINVAL;
@@ -184,7 +185,7 @@ int segment_trial_begin(struct segment_control *control, const struct segment *s
 		atomic_store(&t->mode[i], is_left(plan)
 						  ? left_mode(atomic_load(&control->mode[class]))
 						  : plan->mode[i]);
-		atomic_store(&t->channels[i], plan->channels[i]);
+		atomic_store(&t->channels[i], (uint16_t)plan->channels[i]);
 	}
 	atomic_store(&t->arms, (uint8_t)plan->arms);
 	atomic_store(&t->serial, (uint32_t)clock_mono_ns());

@@ -25,7 +25,7 @@ struct segment_trial_plan {
 	struct segment_lease lease;	   /* its id is the seed of the order of arms */
 	unsigned arms;			   /* 1 to TRIAL_ARMS_MAX */
 	uint8_t mode[TRIAL_ARMS_MAX];	   /* enum segment_mode; fresh: as it was before */
-	uint16_t channels[TRIAL_ARMS_MAX]; /* that it is of: bits, all others being as before; 0:
+	uint32_t channels[TRIAL_ARMS_MAX]; /* that it is of: bits, all others being as before; 0:
 					    * all */
 };
 
