@@ -122,7 +122,7 @@ script_tests = \
 	tests/hostile_test.sh \
 	tests/distance_test.sh \
 	tests/conformance_test.sh \
-	tests/mistakes_test.sh tests/watch_test.sh tests/signatures_test.sh tests/steer_live_test.sh tests/steer_test.sh tests/switch_test.sh \
+	tests/mistakes_test.sh tests/watch_test.sh tests/watch_hosts_test.sh tests/signatures_test.sh tests/steer_live_test.sh tests/steer_test.sh tests/switch_test.sh \
 	tests/control_test.sh \
 	tests/hpcc_test.sh \
 	tests/launch_test.sh \

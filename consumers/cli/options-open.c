@@ -15,6 +15,12 @@
 #include "pathmap/grammar/mapfile.h"
 #include "pathmap/model/definition.h"
 #include "tree/stage/stage.h"
+#include "tree/wire/wire.h"
+
+/* A host may be late at any wave, and then not, and an agent be started anew: what is no longer so
+ * is not said. */
+#define LATE_S	    10
+#define UNREACHED_S 2
 
 bool options_definition(const char *command, const char *text, const struct pathmap *map)
 {
@@ -92,6 +98,16 @@ void options_close(struct common *common, struct evspace_client *client)
 	common->missing_said = NULL;
 }
 
+/* NULL: that may be over soon. */
+static const char *why_missing(const struct evspace_missing *m)
+{
+	if (strcmp(m->why, wire_missing(MISSING_LATE)) == 0)
+		return m->since_s < LATE_S ? NULL : "it does not answer";
+	if (m->reason[0])
+		return m->reason;
+	return m->since_s < UNREACHED_S ? NULL : "it cannot be reached";
+}
+
 void options_note_missing(const char *command, struct common *common,
 			  const struct evspace_client *client)
 {
@@ -99,13 +115,13 @@ void options_note_missing(const char *command, struct common *common,
 	char *text = memory_copy("");
 
 	for (size_t i = 0; i < w->n_missing; i++) {
+		const char *why = why_missing(&w->missing[i]);
 		char *before = text;
 
-		/* who is late only may be so at any wave, and then not */
-		if (!w->missing[i].reason[0] || strcmp(w->missing[i].why, "late") == 0)
+		if (!why)
 			continue;
 		text = memory_format("%sevspace %s: %s is missing: %s\n", before, command,
-				     w->missing[i].leaf, w->missing[i].reason);
+				     w->missing[i].leaf, why);
 		free(before);
 	}
 	if (!common->missing_said || strcmp(text, common->missing_said) != 0)

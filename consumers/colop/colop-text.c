@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "consumers/cli/words.h"
+#include "consumers/client/client-replay.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
@@ -460,8 +461,12 @@ void colop_account(const struct colop *c, FILE *out)
 	if (colop_recorded(c, 0) < 1)
 		table_say_of(out, recorded_write, c);
 	if (!counted_is_known(c->counted))
-		table_say(out, "nobody tells which share of the calls is recorded (the archive has "
-			       "no counts): all is said of those that are");
+		table_say(out,
+			  "nobody tells which share of the calls is recorded (%s): all is said of "
+			  "those that are",
+			  client_replay_folder(c->follow.common.look.connect)
+				  ? "the archive has no counts"
+				  : "not all hosts have answered");
 	if (counts.lost)
 		table_say_of(out, lost_write, &counts);
 	if (clocks->faults)

@@ -155,17 +155,30 @@ void watch_stream_wave(struct watch *w)
 	slow_look(w, (uint64_t)w->newest_ns);
 }
 
+/* What it tells is told no more. */
+static void stream_ends(struct watch *w)
+{
+	fprintf(stderr, "evspace watch: events are not read any more: %s\n",
+		evspace_why(w->stream));
+	w->deaf = w->drained = true;
+	w->on[WATCH_LATE] = w->on[WATCH_SLOWER] = false;
+}
+
 void watch_stream_take(struct watch *w)
 {
 	const uint64_t until = clock_mono_ns() + TAKE_NS;
+	int rc = 0;
 
 	/* more may come than can be taken: the others have their turn, too */
-	while (w->stream && clock_mono_ns() < until && evspace_next(w->stream, 0) > 0) {
+	while (w->stream && !w->deaf && clock_mono_ns() < until &&
+	       (rc = evspace_next(w->stream, 0)) > 0) {
 		wave_take(w);
 		w->drained = w->order.n == 0 && evspace_wave(w->stream)->processes == 0;
 		if (w->late)
 			colop_live_take(w->late, clock_mono_ns());
 	}
+	if (rc < 0)
+		stream_ends(w);
 	slow_look(w, clock_mono_ns());
 }
 

@@ -220,6 +220,7 @@ static void take(struct watch *w)
 {
 	uint64_t now = clock_mono_ns();
 
+	options_note_missing("watch", &w->heartbeat.common, w->heartbeat.client);
 	watch_stream_take(w);
 	heartbeat_take(&w->heartbeat);
 	watch_alarms(w, now, false);

@@ -31,6 +31,7 @@ struct watch {
 	uint64_t last_ns;	       /* how far back events are kept */
 	struct evspace_client *stream; /* of events; NULL: not needed */
 	bool drained;		       /* it has ended, and all of it was read */
+	bool deaf;		       /* it cannot be read any more */
 	struct events_order order;
 	struct colop_live *late; /* who is late; NULL: nobody asks */
 	struct scores *scores;
