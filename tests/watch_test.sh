@@ -104,7 +104,7 @@ keeps_budget() {
 late() {
 	ranks late --operations 300 --pause 1000 --late 2:20000:1:0
 	watched late 1 --check --on late -- "${mpirun[@]}" &&
-		tap_printed "$tap_dir/late.err" -- '^evspace watch: late: rank 2 is late in MPI_[A-Z][a-z]*@world .*at late.c:[0-9]* in .* operations .*; costs [0-9.]* % of the last seconds$' &&
+		tap_printed "$tap_dir/late.err" -- '^evspace watch: late: rank 2 is late in MPI_[A-Z][a-z]*@world .*at late.c:[0-9]* in .* operations .*; costs [0-9.]* % of the last [0-9.]* m?s$' &&
 		grep -m 1 '^evspace watch: late: ' "$tap_dir/late.err" | grep -q 'rank 2 is late' && says late 1 'late: \(over\|the program has ended\) after'
 }
 
@@ -120,6 +120,12 @@ archived() {
 		tap_says 2 '--save means nothing with --from' evspace watch --from "$tap_dir/late.ar" --save "$tap_dir/kept" &&
 		tap_says 2 'none is started' evspace watch --from "$tap_dir/late.ar" -- true &&
 		tap_says 2 'none: No such file' evspace watch --from "$tap_dir/none"
+}
+
+# Ten operations take longer than what is looked at of a program that makes more of them.
+seldom_late() {
+	ranks late --operations 14 --pause 600000 --sums --late 2:600000:1:0
+	watched seldom 0 --on late -- "${mpirun[@]}" && says seldom 1 'late: rank 2 is late in MPI_Allreduce@world of 32 B at late.c:[0-9]* in .* of 1[0-4] operations .* % of the last 1[0-9.]* s$'
 }
 
 right() {
@@ -138,6 +144,7 @@ tap_case "who is stuck is said once, with call sites, and that it is over" stuck
 tap_case "stacks of all ranks are kept" stacks
 tap_case "who is late is said, with the call site, and that it is over" late
 tap_case "of an archive the same is said" archived
+tap_case "... also in a program that meets once in a second" seldom_late
 tap_case "when all have been killed, whom they had waited for" killed
 tap_case "of a right program nothing is said or kept" right
 tap_case "the program's exit code" watched code 7 -- sh -c 'exit 7'

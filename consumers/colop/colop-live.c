@@ -6,25 +6,31 @@
 
 #include "consumers/colop/colop.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
 
 /* That what is told is so. */
 #define CONFIDENCE 0.99
 
-/* The least that is told: what others wait for it, of the time of all; in how many operations. */
+/* The least that is told: what others wait for it, of the time of all; in how many operations. And
+ * the most ranks, of so many that are looked at. */
 #define LEAST	    0.05
 #define TIMES_LEAST 10u
 #define MOST	    3
+#define LOOKED_AT   64
 
 /* Most arrivals that are kept: 30 MB. */
 #define ARRIVALS_MOST 100000u
 
-/* The past is forgotten after so long; how often is looked. */
-#define LAST_NS UINT64_C(10000000000)
-#define LOOK_NS UINT64_C(500000000)
+/* The past is forgotten after LAST_NS, or later: when there were so many operations, as many
+ * programs make one in some seconds, but not after LONGEST_NS. And how often is looked. */
+#define LAST_NS		 UINT64_C(10000000000)
+#define OPERATIONS_LEAST 20u
+#define LONGEST_NS	 (30 * LAST_NS)
+#define LOOK_NS		 UINT64_C(500000000)
 
 struct colop_live {
 	struct colop colop;
-	uint64_t since_ns, looked_ns;
+	uint64_t since_ns, looked_ns, operations;
 	size_t late; /* when it was looked last, and what is to be said of them */
 	char *text;
 };
@@ -37,11 +43,14 @@ static void forget_once(void *arg, const struct late_once *late)
 
 static void take_meeting(void *arg, const struct meeting *meeting)
 {
-	struct colop *c = arg;
+	struct colop_live *live = arg;
+	struct colop *c = &live->colop;
 
 	crossings_take(c->crossings, meeting);
-	if (meeting->gap == MEETING_WHOLE)
-		lateness_add(c->lateness, meeting);
+	if (meeting->gap != MEETING_WHOLE)
+		return;
+	live->operations++;
+	lateness_add(c->lateness, meeting);
 }
 
 struct colop_live *colop_live_new(struct evspace_client *client)
@@ -51,7 +60,7 @@ struct colop_live *colop_live_new(struct evspace_client *client)
 
 	c->follow.client = client;
 	c->attendance = attendance_new();
-	c->order = meeting_order_new(ARRIVALS_MOST, take_meeting, c);
+	c->order = meeting_order_new(ARRIVALS_MOST, take_meeting, live);
 	c->meetings = meetings_new(ARRIVALS_MOST, meeting_order_add, c->order);
 	c->arrivals = arrivals_new(c->attendance, c->meetings);
 	c->crossings = crossings_new();
@@ -75,18 +84,20 @@ void colop_live_free(struct colop_live *live)
 	free(live);
 }
 
-/* What is known of those that are late outlives their sums. */
-static void keep(struct colop_live *live, const struct late_often *found, size_t n)
+/* What is known of those that are late, of the last @ns, outlives their sums. */
+static void keep(struct colop_live *live, const struct late_often *found, size_t n, uint64_t ns)
 {
+	char when[UNIT_TEXT + 16], last[UNIT_TEXT];
 	size_t bytes;
 	FILE *out;
 
+	snprintf(when, sizeof(when), "the last %s", unit_duration(last, ns));
 	free(live->text);
 	out = open_memstream(&live->text, &bytes);
 	if (!out)
 		abort();
 	for (size_t i = 0; i < n; i++)
-		colop_say_often(&live->colop, &found[i], "the last seconds", out);
+		colop_say_often(&live->colop, &found[i], when, out);
 	if (n > 0)
 		colop_say_sites(&live->colop, out);
 	if (fclose(out) == EOF)
@@ -94,35 +105,46 @@ static void keep(struct colop_live *live, const struct late_often *found, size_t
 	live->late = n;
 }
 
+/* Is the past so long that it is to be forgotten? */
+static bool is_over(const struct colop_live *live, uint64_t ns)
+{
+	return ns >= LAST_NS &&
+	       (live->operations == 0 || live->operations >= OPERATIONS_LEAST || ns >= LONGEST_NS);
+}
+
 void colop_live_take(struct colop_live *live, uint64_t now_ns)
 {
 	struct colop *c = &live->colop;
-	struct late_often found[MOST];
+	struct late_often found[LOOKED_AT];
 	size_t n = 0, all;
+	uint64_t ns;
 	bool over;
 
 	evspace_rewind(c->follow.client);
 	attendance_turn(c->attendance);
 	arrivals_take(c->arrivals, c->follow.client);
-	meeting_order_turn(c->order);
+	if (arrivals_are_read(c->follow.client))
+		meeting_order_turn(c->order);
 	live->since_ns = live->since_ns ? live->since_ns : now_ns;
 	if (now_ns - live->looked_ns < LOOK_NS)
 		return;
 	live->looked_ns = now_ns;
-	over = now_ns - live->since_ns >= LAST_NS;
-	all = lateness_often(c->lateness, LEAST, found, MOST);
-	for (size_t i = 0; i < all; i++) {
+	ns = now_ns - live->since_ns;
+	over = is_over(live, ns);
+	all = lateness_often(c->lateness, LEAST, found, LOOKED_AT);
+	for (size_t i = 0; i < all && n < MOST; i++) {
 		if (found[i].member->times >= TIMES_LEAST)
 			found[n++] = found[i];
 	}
 	/* after a new begin nothing can be told for a while */
 	if (n > 0 || over)
-		keep(live, found, n);
+		keep(live, found, n, ns);
 	if (!over)
 		return;
 	lateness_free(c->lateness);
 	c->lateness = lateness_new(CONFIDENCE, forget_once, c);
 	live->since_ns = now_ns;
+	live->operations = 0;
 }
 
 size_t colop_live_late(const struct colop_live *live)
