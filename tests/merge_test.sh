@@ -135,6 +135,26 @@ counts_are_merged() {
 		evspace colop --from "$tap_dir/unknown" 2>&1 >/dev/null | grep -q '^nobody tells which share' || { cat "$tap_dir/merged" "$tap_dir/check"; return 1; }
 }
 
+# calls DIR: those of collectives in the last wave of its counts.
+calls() {
+	evspace view rates --from "$1" --json 2>"$tap_dir/err" | awk '
+		/"type":"wave"/ { n = 0 }
+		/"type":"rate".*"channel":"collective"/ { match($0, /"calls":[0-9]+/); n += substr($0, RSTART + 8, RLENGTH - 8) }
+		END { print n + 0 }'
+}
+
+# Of communicators that come and go the class of one becomes that of another one: it has counted once.
+freed_are_counted_once() {
+	local truth
+
+	bed_start freed timeout -k 5 100 evspace run --no-summary --run freed -- mpirun -np 2 "$top_builddir/tests/apps/comms" --rounds 20000
+	bed_start archive evspace archive --wait --run freed --rate 5 "$tap_dir/freed"
+	bed_wait archive && bed_ended archive 0 && bed_wait freed || return
+	truth=$(calls "$tap_dir/freed")
+	cp -r "$tap_dir/freed" "$tap_dir/freed2" && merge "$tap_dir/freed" "$tap_dir/freed2" --into "$tap_dir/frees" && [ "$truth" -ge 40000 ] &&
+		[ "$(calls "$tap_dir/frees")" -eq "$truth" ] || { echo "$truth"; calls "$tap_dir/frees"; cat "$tap_dir/merged"; return 1; }
+}
+
 # damage FILE SHARE: the last chunk of events that begins before so many hundredths of the file.
 damage() {
 	local at bytes
@@ -204,6 +224,7 @@ tap_case "ranks of several archives are put together" ranks_are_put_together
 tap_case "what two have is there once" nothing_is_there_twice
 tap_case "parts by time that overlap are put together" times_are_put_together
 tap_case "what classes have counted is put together" counts_are_merged
+tap_case "... also of communicators that come and go" freed_are_counted_once
 tap_case "holes are named, and filled by who has what was in them" holes_are_named_and_filled
 tap_case "runs are told apart" runs_are_told_apart
 tap_case "what is not selected is not read" others_are_not_read

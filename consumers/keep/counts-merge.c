@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counts only grow, so of each class of an element the largest that any archive has is the newest.
+/* Counts only grow, so of each element the wave that has counted most, whichever archive has it, is
+ * the newest: what it says of all its classes together, as these may become others' (decision 18).
  */
 #include "consumers/keep/counts-merge.h"
 
@@ -15,13 +16,12 @@
 /* Most classes of all elements: 100 MB. */
 #define CLASSES_MOST (1u << 20)
 
-/* A class of an element. */
+/* The newest of an element. */
 struct counts_row {
-	struct counts_key {
-		struct merged_element *of;
-		uint32_t comm, channel;
-	} key;
-	struct count newest;
+	struct merged_element *of;
+	struct count *counts;
+	uint32_t n;
+	uint64_t calls; /* of all these */
 	UT_hash_handle hh;
 };
 
@@ -29,23 +29,57 @@ struct counts_merging {
 	struct merging m;
 	const struct merging *events;
 	struct counts_row *rows;
+	size_t held; /* classes of all these */
 };
 
-static void row_take(struct counts_merging *c, struct merged_element *of, const struct count *count)
+static struct counts_row *row_of(struct counts_merging *c, struct merged_element *of)
 {
-	const struct counts_key key = {of, count->comm, count->channel};
 	struct counts_row *row;
 
-	HASH_FIND(hh, c->rows, &key, sizeof(key), row);
-	if (!row && HASH_COUNT(c->rows) == CLASSES_MOST)
+	HASH_FIND_PTR(c->rows, &of, row);
+	if (row)
+		return row;
+	row = memory_new(1, sizeof(*row));
+	row->of = of;
+	HASH_ADD_PTR(c->rows, of, row);
+	return row;
+}
+
+static void row_take(struct counts_merging *c, struct merged_element *of,
+		     const struct count *counts, uint32_t n)
+{
+	struct counts_row *row = row_of(c, of);
+	uint64_t calls = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		calls += counts[i].calls;
+	if (calls < row->calls || c->held - row->n + n > CLASSES_MOST)
 		return;
-	if (!row) {
-		row = memory_new(1, sizeof(*row));
-		row->key = key;
-		HASH_ADD(hh, c->rows, key, sizeof(row->key), row);
+	c->held += n;
+	c->held -= row->n;
+	free(row->counts);
+	row->counts = memory_new(n + 1, sizeof(*row->counts));
+	memcpy(row->counts, counts, n * sizeof(*counts));
+	row->n = n;
+	row->calls = calls;
+}
+
+/* Its communicators are called as their events have it. */
+static void run_take(struct counts_merging *c, const struct merged_archive *s,
+		     struct merged_element *of, const struct run_view *view)
+{
+	const uint32_t n = view->run->count;
+	struct count *counts = memory_new(n + 1, sizeof(*counts));
+
+	for (uint32_t i = 0; i < n; i++) {
+		const uint32_t comm = merging_comm(s, view->counts[i].comm);
+
+		counts[i] = view->counts[i];
+		if (names_comm_find(c->events->names, comm))
+			counts[i].comm = comm;
 	}
-	if (count->calls >= row->newest.calls)
-		row->newest = *count;
+	row_take(c, of, counts, n);
+	free(counts);
 }
 
 static void wave_take(struct counts_merging *c, struct merged_archive *s)
@@ -62,15 +96,8 @@ static void wave_take(struct counts_merging *c, struct merged_archive *s)
 			h = merging_part(&c->m, s, &view);
 		else if (h && view.run->kind == RUN_COUNTS)
 			of = merging_element(&c->m, s, view.run->element, h);
-		for (uint32_t i = 0; of && i < view.run->count; i++) {
-			struct count count = view.counts[i];
-			const uint32_t comm = merging_comm(s, count.comm);
-
-			/* as their events have it */
-			if (names_comm_find(c->events->names, comm))
-				count.comm = comm;
-			row_take(c, of, &count);
-		}
+		if (of)
+			run_take(c, s, of, &view);
 	}
 }
 
@@ -95,17 +122,17 @@ static int source_take(struct counts_merging *c, struct merged_archive *s)
 static void rows_give(struct counts_merging *c)
 {
 	for (struct counts_row *row = c->rows; row; row = row->hh.next) {
-		if (merged_self(row->key.of) != row->key.of)
-			row_take(c, merged_self(row->key.of), &row->newest);
+		if (merged_self(row->of) != row->of)
+			row_take(c, merged_self(row->of), row->counts, row->n);
 	}
 	for (struct counts_row *row = c->rows; row; row = row->hh.next) {
-		const struct merged_element *of = row->key.of;
-		struct count *to;
+		const struct merged_element *of = row->of;
 
-		if (of->same)
+		if (of->same || row->n == 0)
 			continue;
-		to = batch_add(&c->m.by_index[of->leaf - 1]->runs, RUN_COUNTS, of->id, 0, 1, 0);
-		*to = row->newest;
+		memcpy(batch_add(&c->m.by_index[of->leaf - 1]->runs, RUN_COUNTS, of->id, 0, row->n,
+				 0),
+		       row->counts, row->n * sizeof(*row->counts));
 	}
 }
 
@@ -175,6 +202,7 @@ int counts_merge(const struct merging *events, const char *out)
 	HASH_ITER(hh, c.rows, row, next)
 	{
 		HASH_DEL(c.rows, row);
+		free(row->counts);
 		free(row);
 	}
 	free(folder);
