@@ -286,6 +286,26 @@ sys.exit(not late or len(late) == len(entire) or len(hole) < len(late) or len(ho
 P
 }
 
+# What an operation with a root moves is said at one end of it: of the root sent to the others, or by these.
+otf2_has_volumes() {
+	evspace run --no-summary --run calls -- mpirun -np 3 "$top_builddir/tests/apps/calls" >"$tap_dir/said" 2>&1 && evspace archive --run calls "$tap_dir/calls" &&
+		evspace export --to otf2 --from "$tap_dir/calls" "$tap_dir/calls-otf2" || { cat "$tap_dir/said"; return 1; }
+	otf2-print "$tap_dir/calls-otf2/traces.otf2" | grep 'COLLECTIVE_END.*Operation: \(BCAST\|SCATTER\|SCATTERV\|GATHER\|GATHERV\|REDUCE\),.*Root: [0-9]' >"$tap_dir/read"
+	awk '{
+		match($0, /<[0-9]+>\), Sent: /); root = substr($0, RSTART + 1) + 0
+		match($0, /Sent: [0-9]+/); sent = substr($0, RSTART + 6) + 0
+		match($0, /Received: [0-9]+/); received = substr($0, RSTART + 10) + 0
+		sends = ($2 == root) == /BCAST|SCATTER/
+		n += sends ? sent > 0 : received > 0
+		bad += sends ? received > 0 : sent > 0
+	} END { print n, "move something,", bad + 0, "are wrong"; exit n < 10 || bad > 0 }' "$tap_dir/read" || { head -n 5 "$tap_dir/read"; return 1; }
+}
+
+# A trace that is there is neither written over nor said to be broken.
+otf2_is_left_alone() {
+	tap_says 1 'otf2: there is a trace in it already$' evspace export --to otf2 --from "$tap_dir/made" "$tap_dir/otf2" && ! grep 'not whole' "$tap_dir/said" && otf2-print "$tap_dir/otf2/traces.otf2" >"$tap_dir/again" && [ -s "$tap_dir/again" ]
+}
+
 # In OTF2 others are left out: its readers take the n-th send for that of the n-th receive.
 otf2_has_pairs() {
 	tap_says 0 "$unpaired" evspace export --to otf2 --from "$tap_dir/hole" "$tap_dir/hole-otf2" && otf2-print "$tap_dir/hole-otf2/traces.otf2" >"$tap_dir/read" &&
@@ -364,6 +384,8 @@ elif ! command -v otf2-print >/dev/null; then
 else
 	tap_case "otf2-print reads OTF2: the same calls, sends, receives and collectives, in order" otf2_is_read
 	tap_case "... and what communicators were made of" otf2_has_parents
+	tap_case "... and one that is there is left alone" otf2_is_left_alone
+	tap_case "... and what is moved by an operation with a root once" otf2_has_volumes
 fi
 if command -v babeltrace2 >/dev/null; then
 	tap_case "babeltrace2 reads CTF: the same" ctf_is_read

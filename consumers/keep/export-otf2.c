@@ -29,6 +29,7 @@ struct writing {
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
 	OTF2_EvtWriter *events; /* of the present thread */
+	int32_t rank;		/* its */
 	uint64_t *counts;	/* events by thread */
 	uint32_t n_strings;
 	uint32_t region[OPS]; /* of an operation, from 1; 0: none */
@@ -148,17 +149,41 @@ static void on_enter(void *arg, int64_t ns, const struct trace_event *ev)
 		check(w, OTF2_EvtWriter_MpiCollectiveBegin(w->events, NULL, (uint64_t)ns));
 }
 
+/* What it has sent and received of @bytes: where there is a root, that is at one end alone. */
+struct volume {
+	uint64_t sent, received;
+};
+
+static struct volume volume_of(const struct writing *w, const struct trace_event *ev, uint32_t kind)
+{
+	struct volume v = {ev->bytes, ev->bytes};
+	uint32_t place;
+	bool is_root;
+
+	if (ev->root < 0)
+		return v;
+	(void)peer_of(w, ev->comm, w->rank, &place);
+	is_root = place == (uint32_t)ev->root;
+	if (kind == OTF2_COLLECTIVE_OP_BCAST || kind == OTF2_COLLECTIVE_OP_SCATTER ||
+	    kind == OTF2_COLLECTIVE_OP_SCATTERV)
+		*(is_root ? &v.received : &v.sent) = 0;
+	else
+		*(is_root ? &v.sent : &v.received) = 0;
+	return v;
+}
+
 static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 {
 	struct writing *w = arg;
 	const struct trace_comm *found;
 	uint32_t kind = collective_of(ev->op), comm = comm_of(w, ev->comm, &found);
+	struct volume v = volume_of(w, ev, kind);
 
 	if (kind != UINT32_MAX)
 		check(w, OTF2_EvtWriter_MpiCollectiveEnd(
 				 w->events, NULL, (uint64_t)ns, (OTF2_CollectiveOp)kind, comm,
-				 ev->root < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)ev->root,
-				 ev->bytes, ev->bytes));
+				 ev->root < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)ev->root, v.sent,
+				 v.received));
 	check(w, OTF2_EvtWriter_Leave(w->events, NULL, (uint64_t)ns, w->region[ev->op] - 1));
 }
 
@@ -190,6 +215,7 @@ static int on_begin(void *arg, const struct trace_thread *thread, struct error *
 	struct writing *w = arg;
 
 	(void)e;
+	w->rank = thread->rank;
 	w->events = OTF2_Archive_GetEvtWriter(w->archive, thread->place);
 	if (!w->events)
 		check(w, OTF2_ERROR_MEM_FAULT);

@@ -2,7 +2,9 @@
 /* evspace export: events in the formats of other tools. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/module.h"
@@ -12,6 +14,7 @@
 #include "consumers/keep/progress.h"
 #include "consumers/watch/events.h"
 #include "consumers/watch/follow.h"
+#include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/op.h"
@@ -235,6 +238,18 @@ static int run(struct export *x, const char *command)
 
 /* ---- the command ---- */
 
+/* A trace that is there is left alone, which is said before anything is read. */
+static bool otf2_is_free(const struct export *x, const char *command)
+{
+	char *path = memory_format("%s/traces.otf2", x->out);
+	bool is_free = access(path, F_OK) < 0;
+
+	free(path);
+	if (!is_free)
+		fprintf(stderr, "%s: %s: there is a trace in it already\n", command, x->out);
+	return is_free;
+}
+
 static bool lines_open(struct export *x, const char *command)
 {
 	x->file = strcmp(x->out, "-") == 0 ? stdout : fopen(x->out, "we");
@@ -270,7 +285,7 @@ int export_main(int argc, char **argv)
 	x.out = x.follow.common.words[0];
 	x.write = writes[to];
 	x.lines = to == 0 ? &events_csv : to == 1 ? &events_json : NULL;
-	if (x.lines && !lines_open(&x, argv[0]))
+	if (x.lines ? !lines_open(&x, argv[0]) : !x.write && !otf2_is_free(&x, argv[0]))
 		return EXIT_BAD_NEWS;
 	code = run(&x, argv[0]);
 	if (x.file && x.file != stdout)
