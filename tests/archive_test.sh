@@ -26,6 +26,13 @@ whole_run_is_kept() {
 	ran whole 2 && evspace archive --run whole "$tap_dir/whole" && is_all "$tap_dir/whole" whole
 }
 
+# Who waits for the run has waves before it, which --count does not mean.
+count_begins_with_the_run() {
+	bed_start begun evspace archive --wait --run begun "$tap_dir/begun"
+	ran begun 1 && bed_wait begun && [ "$(evspace events --from "$tap_dir/begun" --count 1 --json 2>/dev/null | grep -c '"type":"tuple"')" -gt 0 ] &&
+		tap_says 0 '"type":"bin"' evspace view --from "$tap_dir/begun" --view histogram --count 1 --json && tap_says 0 '^/local/.*/rank[0-3]/t0 ' evspace heartbeat --from "$tap_dir/begun" --count 1
+}
+
 # All that consumers say of it; times of events differ by how well the clock is known when they are read.
 consumers_say_the_same() {
 	local said='s/"\(start\|end\)_ns":[0-9]*,//g; s/"error_ns":[^,]*,//; /"type":"summary"/d'
@@ -301,7 +308,8 @@ parts_are_cut() {
 		evspace events --from "$tap_dir/killed" --json 2>/dev/null | grep '"type":"tuple"' | sort >"$tap_dir/live" &&
 		{ evspace events --from "$tap_dir/first" --json && evspace events --from "$tap_dir/second" --json; } 2>/dev/null |
 		grep '"type":"tuple"' | sort | cmp - "$tap_dir/live" &&
-		tap_says 1 'no wave is in that time' evspace archive cut --begin 1h "$tap_dir/killed" "$tap_dir/third" &&
+		tap_says 1 'no wave is in that time$' evspace archive cut --begin 1h "$tap_dir/killed" "$tap_dir/third" && [ ! -e "$tap_dir/third" ] &&
+		tap_says 2 'end is not behind --begin' evspace archive cut --begin 2s --end 1s "$tap_dir/killed" "$tap_dir/third" && [ ! -e "$tap_dir/third" ] &&
 		tap_says 1 'an archive in it already' evspace archive cut "$tap_dir/killed" "$tap_dir/first" &&
 		tap_says 2 'no identity to go on with' evspace archive --run killed "$tap_dir/first" &&
 		tap_says 2 'the words are DIR OUT' evspace archive cut "$tap_dir/killed"
@@ -448,6 +456,7 @@ tap_case "rates: an archive has what classes have counted, at its end all of it"
 tap_case "a map's own views by name, also when it is cut or merged" maps_are_kept
 tap_case "... and those of a map that was applied meanwhile" applied_maps_are_kept
 tap_case "the newest tuples of an archive are those of the run" newest_are_the_same
+tap_case "--count begins with the run" count_begins_with_the_run
 tap_case "an archiver started again keeps nothing twice" nothing_is_kept_twice
 tap_case "a view that was defined: what its archive has is said" defined_is_said
 tap_case "a second archiver is refused" second_is_refused

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "consumers/archive/archive-reader.h"
 #include "consumers/archive/archive-writer.h"
@@ -201,16 +202,33 @@ static int counts_cut(const struct cutting *events, const char *folder, const ch
 	return rc;
 }
 
+/* There is nothing in it. */
+static void out_remove(const char *out)
+{
+	char name[ARCHIVE_FILE_TEXT], *path;
+
+	archive_file(1, name);
+	path = memory_format("%s/%s", out, name);
+	unlink(path);
+	rmdir(out);
+	free(path);
+}
+
 int archive_cut(const char *folder, const char *out, const struct archive_range *range)
 {
 	struct cutting c = {.range = range};
 	struct error e;
 	int rc;
 
+	if (range->end_ns && range->end_ns <= range->begin_ns) {
+		fprintf(stderr, "evspace archive cut: --end is not behind --begin\n");
+		return EXIT_USAGE;
+	}
 	options_catch_signals(NULL);
 	rc = cut(&c, folder, out, &e);
 	if (rc == 0 && !c.from) {
-		errno = ENODATA;
+		out_remove(out);
+		c.begun = false;
 		rc = errorf(&e, "%s: no wave is in that time", folder);
 	}
 	if (rc == 0)

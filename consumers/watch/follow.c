@@ -9,6 +9,7 @@
 
 #include "consumers/cli/command.h"
 #include "consumers/cli/status-line.h"
+#include "consumers/client/client-replay.h"
 #include "pathmap/base/quantity.h"
 #include "pathmap/base/table.h"
 #include "tree/data/clock.h"
@@ -127,7 +128,14 @@ static int follow_next(struct follower *f)
 	return rc;
 }
 
-/* With --wait, the time and the count begin with the run's first wave; @seen came before it. */
+/* Does the count begin with the run's first wave? An archive begins before its program does. */
+static bool follow_waits(const struct follower *f)
+{
+	return f->common.look.wait || client_replay_share(f->client) >= 0;
+}
+
+/* With --wait, the time and the count begin with the run's first wave, and of an archive the count;
+ * @seen came before it. */
 static void follow_begin(struct follower *f, uint64_t seen)
 {
 	const struct evspace_wave *w = evspace_wave(f->client);
@@ -135,17 +143,17 @@ static void follow_begin(struct follower *f, uint64_t seen)
 	if (f->begun || (w->processes == 0 && w->elements == 0 && w->unreadable == 0))
 		return;
 	f->begun = true;
-	if (!f->common.look.wait)
+	if (!follow_waits(f))
 		return;
 	f->passed = seen;
-	if (f->end_ns)
+	if (f->end_ns && f->common.look.wait)
 		f->end_ns = clock_mono_ns() + f->common.duration_ns;
 }
 
 /* Was this the last wave of those that are counted? */
 static bool follow_is_last(const struct follower *f, uint64_t seen)
 {
-	return f->common.count && (f->begun || !f->common.look.wait) &&
+	return f->common.count && (f->begun || !follow_waits(f)) &&
 	       seen >= f->passed + f->common.count;
 }
 

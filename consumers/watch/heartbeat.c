@@ -9,6 +9,7 @@
 #include "consumers/watch/heartbeat.h"
 #include "consumers/cli/options.h"
 #include "consumers/cli/status-line.h"
+#include "consumers/client/client-replay.h"
 #include "pathmap/base/quantity.h"
 #include "tree/data/clock.h"
 
@@ -118,6 +119,9 @@ void heartbeat_take(struct heartbeat *h)
 	/* it may have come and gone between two looks */
 	if (!h->begun && (w->processes || (w->elements && h->none_yet)))
 		heartbeat_begin(h);
+	/* an archive begins before its program does */
+	if (client_replay_share(h->client) >= 0 && !h->begun && w->elements == 0)
+		h->passed = w->number;
 	h->none_yet = h->none_yet || (w->elements == 0 && w->n_missing == 0);
 	h->dead = h->stuck = 0;
 	if (heartbeat_is_waiting(h) && !h->check)
