@@ -47,6 +47,7 @@ ranges_by_hand() {
 		tap_says 0 '"figure":"range","of":"states","normalise":null,"least":3.0,"most":4.0' evspace phase --file three --json &&
 		[ "$(grep -c '"figure":"range"' said)" -eq 8 ] || { grep range said; return 1; }
 	sed 's/ 2$//' three >known && evspace phase --file known --json >wanted && ! grep range wanted && diff <(grep '"figure":"\(states\|entropy\|component\)"' said) <(grep '"figure":"\(states\|entropy\|component\)"' wanted) || return
+	printf '%s\n' '0 1 0 0.5' '5 1 1' >first && tap_says 0 'states  *2 to 3$' evspace phase --file first || return
 	tap_says 0 '"figure":"off","of":"scan","most":' evspace phase --file three --scan 2 --json &&
 		tap_says 0 'mean entropies of subsets are off by 1.56 bits at most' evspace phase --file three --scan 2 &&
 		tap_says 0 'in any span shares of the time are off by 0.8 at most' evspace phase --file three --watch --span 5 &&
@@ -305,6 +306,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$@"
 blocks_are_said() {
 	evspace run --no-summary --run said -- mpirun --oversubscribe -np 3 "$top_builddir/tests/apps/blocks" 50 >blocks &&
 		evspace archive --run said told 2>err || { cat err; return 1; }
+	tap_says 0 'no process has said a block (evspace_block()): --now calls is of operations' evspace phase --from ar --now said || return
 	evspace phase --from told --json >said && evspace phase --file blocks --json >wanted || return
 	[ "$(grep -c '"figure":"site"' said)" -eq 0 ] && has '"entries":150,"processes":3' &&
 		diff <(grep -o '"figure":"\(states\|entropy\)".*' said) <(grep -o '"figure":"\(states\|entropy\)".*' wanted)

@@ -104,6 +104,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	p->blocks = s.blocks > p->blocks ? s.blocks : p->blocks;
 	if (s.processes == 0)
 		return false;
+	p->came = true;
 	if (f->common.json)
 		spread_json(p, w, &s);
 	else
@@ -124,6 +125,12 @@ int phase_now(struct phase *p, const char *command)
 	if (!f->client)
 		return code;
 	code = follow_run(f, take_wave, p);
+	if (code == EXIT_FINE && !p->came)
+		fprintf(stderr, "%s: %s\n", command,
+			strcmp(p->now, VIEW_SAID) == 0 ? "no process has said a block "
+							 "(evspace_block()): --now calls is of "
+							 "operations"
+						       : "no process has made a call");
 	follow_tell_cost(f);
 	options_close(&f->common, f->client);
 	return code;

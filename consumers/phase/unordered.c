@@ -238,8 +238,8 @@ void unordered_add(struct unordered *u, double time, unsigned process, uint32_t 
 		u->time += u->x->time;
 		doubt_begin(&u->doubt);
 	}
-	unsure = doubt_add(&u->doubt, time, bound, process);
-	u->unsure += unsure;
+	/* at time 0 it may be behind the state in which all begin */
+	unsure = doubt_add(&u->doubt, time, bound, process) || (time == 0 && bound > 0);
 	u->bounds += bound;
 	if (time == u->x->time) {
 		u->parallel += unsure;
@@ -250,7 +250,9 @@ void unordered_add(struct unordered *u, double time, unsigned process, uint32_t 
 			row_know(&u->subset);
 	} else {
 		chain_settle(u);
+		u->parallel += unsure;
 	}
+	u->unsure += unsure;
 	process_move(u, process, block);
 }
 
