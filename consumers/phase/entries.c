@@ -150,6 +150,11 @@ int entries_next(struct entries *entries, struct entry *entry, struct error *e)
 
 int entries_unsorted(const struct entries *entries, unsigned processes, struct error *e)
 {
+	if (!entries->in)
+		return errorf(e,
+			      "in one of the archives not all of the %u processes have entered a "
+			      "block: several archives are runs of one program",
+			      processes);
 	return errorf(e,
 		      "%.200s:%llu: the time falls back before all %u processes have entered a "
 		      "block; sort each run by time (sort -n)",
