@@ -3,8 +3,8 @@
 # What evspace mir costs, and how soon it answers, with many probes, tools and hosts.
 
 usage='usage: tests/bench/mir.sh [--json] [--quick] [--case load|stacks|cost] [--hosts N] [--probes N] [--rate HZ] [--seconds S]
-load: agents of so many hosts (64), a rank on each, so many active probes (1000) of one tool, and others that ask for the value
-of one of them, so often a second (100) in all, for so long (10 s): how long answers take, and processor time of the server and
+load: agents of so many hosts (64), a rank on each, so many active probes (1000) of as few tools as may have them, and others that ask for the
+value of one of them, so often a second (100) in all, for so long (10 s): how long answers take, and processor time of the server and
 of all agents. stacks: how long a snapshot with stacks of all threads takes there, and how many threads have one. cost: ten
 active probes beside none, in blocks of one run of the wind tunnel (small, 2 ranks) in random order, which the probes are
 switched on and off by a request each: steps a second of blocks of 4 s without them, divided by those with them; the median of 32
@@ -113,11 +113,21 @@ load() {
 
 	crowd_begins
 	ask '
-owner, n, rate, seconds = tool(), int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
+n, rate, seconds = int(sys.argv[2]), float(sys.argv[3]), float(sys.argv[4])
 begun = time.time()
-ids = [id_of(owner.ask(define(i, "false"))) for i in range(n)]
-answer = owner.action("ACTIVATE", *ids)
-assert answer.startswith("<measurement"), answer
+# none has more than what it leaves for others
+owners, ids = [], []
+while len(ids) < n:
+    owner, its = tool(), []
+    owners.append(owner)
+    while len(ids) + len(its) < n:
+        answer = owner.ask(define(len(ids) + len(its), "false"))
+        if "are yours" in answer: break
+        its.append(id_of(answer))
+    assert its, answer
+    answer = owner.action("ACTIVATE", *its)
+    assert answer.startswith("<measurement"), answer
+    ids += its
 print("defined", time.time() - begun)
 open("go", "w").close()
 took, late = [], [0]
@@ -131,7 +141,7 @@ def asks(who, k, of):
         assert answer.startswith("<measurement"), answer
         took.append(time.time() - asked)
         t += of / rate
-others = [tool() for k in range(60)]
+others = [tool() for k in range(64 - len(owners))]
 begin = time.time()
 some = [threading.Thread(target=asks, args=(who, k, len(others))) for k, who in enumerate(others)]
 for one in some: one.start()
