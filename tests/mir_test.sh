@@ -84,6 +84,25 @@ stacks_are_as_deep_as_asked() {
 	bed_until stacks_are_where_they_wait && bed_until one_frame_each || { cat answers; return 1; }
 }
 
+# Three at once, again and again: all have them, as deep as each has asked.
+all_who_ask_have_them() {
+	local deep pids=''
+
+	for deep in 40 1 2; do
+		yes "<snapshotreq stack='$deep'/>" | head -n 6 | timeout 60 evspace mir - >"deep$deep" &
+		pids+=" $!"
+	done
+	wait $pids && [ "$(cat deep40 deep1 deep2 | wc -l)" -eq 18 ] && ! grep -ho '<[?]unread [^>]*' deep40 deep1 deep2 || return
+	while read -r deep; do
+		[ "$(xmllint --xpath 'count(//thread[stack])' - <<<"$deep")" -ge 3 ] && [ "$(xmllint --xpath 'count(//thread[count(stack) > 2])' - <<<"$deep")" -eq 0 ] || return
+	done < <(cat deep1 deep2)
+	[ "$(grep -c 'main (stuck.c:' deep40)" -eq 6 ]
+}
+
+many_have_stacks() {
+	bed_until all_who_ask_have_them || { cat deep*; return 1; }
+}
+
 # Of one that another process traces it is said so, and what is known without stopping it.
 untraceable_ones_say_why() {
 	local pid tracer
@@ -631,6 +650,7 @@ stuck_begins || exit 99
 tap_case "a snapshot has the sites, nodes, processes, threads and communicators of a program" snapshot_is_the_program
 tap_case "names are there where they are asked for" names_only_where_asked
 tap_case "stacks say where threads wait, as deep as asked" stacks_are_as_deep_as_asked
+tap_case "all who ask for stacks at once have them" many_have_stacks
 tap_case "threads whose stacks cannot be read say why" untraceable_ones_say_why
 tap_case "what is wrong is told with line, column, element and remedy, and does not end it" wrong_ones_do_not_end_it
 tap_case "strict: the words of the grammar" by_strict_rules

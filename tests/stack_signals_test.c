@@ -265,6 +265,37 @@ static void threads_rest(void)
 	event_base_free(base);
 }
 
+/* Those who ask meanwhile wait, also for another run: all are answered. */
+static void all_have_their_turn(void)
+{
+	static const char *const runs[] = {"run", "run", "other", "run", "other", "run"};
+	struct event_base *base = event_base_new();
+	struct store store = {.next_serial = 1};
+	const struct source_host here = {.store = &store, .node = "n"};
+	struct stacks *k[6];
+	Evspace__Process p = EVSPACE__PROCESS__INIT, *one = &p;
+
+	TAILQ_INIT(&store.segments);
+	p.alive = true;
+	for (size_t i = 0; i < 6; i++) {
+		k[i] = stacks_new(base, &here, runs[i], 4, 60000, on_ready, base);
+		CU_ASSERT(stacks_wait(k[i]));
+	}
+	/* one that goes holds up nobody */
+	stacks_free(k[1]);
+	for (size_t i = 0; i < 6; i++) {
+		while (i != 1 && stacks_wait(k[i]))
+			event_base_dispatch(base);
+		if (i == 1)
+			continue;
+		stacks_give(k[i], &one, 1);
+		CU_ASSERT_STRING_EQUAL(p.unread, "its host has not read it in time");
+		free(p.unread);
+		stacks_free(k[i]);
+	}
+	event_base_free(base);
+}
+
 /* ---- counters ---- */
 
 static const char *counter_why(const struct process_tables *t, size_t i)
@@ -308,6 +339,7 @@ static CU_TestInfo cases[] = {
 	{"no frame has the name of another one", names_are_their_own},
 	{"a thread that stops late goes on", late_ones_go_on},
 	{"threads rest when nobody has said how long they were stopped", threads_rest},
+	{"all who ask for stacks at once have their turn", all_have_their_turn},
 	{"counters are tried again, and are not of others' processes", counters_are_tried_again},
 	{"a signal that is about to be delivered when a thread is stopped is delivered",
 	 signals_are_kept},

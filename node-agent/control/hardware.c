@@ -114,7 +114,7 @@ static int tids_read(uint32_t pid, int tids[THREADS_MOST])
 }
 
 /* All threads, or none: a part of a sum is no sum. One that ends meanwhile is none; one that is
- * made meanwhile is counted with the one that made it. */
+ * made meanwhile is counted with the one that made it, if that one counts by then. */
 static void count_begin(struct hardware *all, struct hardware_count *c)
 {
 	int tids[THREADS_MOST], n = tids_read(c->pid, tids);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Has a worker read stacks, which prints them as a packed Status; one at a time, and not too often.
- */
+ * Who asks meanwhile waits, and all who wait for the same run have what the next one reads. */
 #include "node-agent/control/stacks.h"
 
 #include <errno.h>
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 #include <sys/resource.h>
 #include <time.h>
 
@@ -25,20 +26,33 @@
 /* The longest rest of threads. */
 #define REST_MOST_NS UINT64_C(300000000)
 
+/* Who has less time left when its turn comes is not read for. */
+#define TURN_NS UINT64_C(20000000)
+
 /* With so much time files of debugging information are read, too. */
 #define ELSEWHERE_MS 5000u
 
 /* The longest text of a frame. */
 #define FRAME_TEXT 200
 
+enum stacks_state {
+	STACKS_WAIT, /* for its turn */
+	STACKS_READ,
+	STACKS_SAID, /* there is an answer */
+	STACKS_TOLD,
+};
+
+/* A question. */
 struct stacks {
+	LIST_ENTRY(stacks) link;
+	struct event_base *base;
 	const struct source_host *here;
 	char run[64];
 	unsigned depth;
-	uint64_t begin_ns, until_ns;
+	uint64_t until_ns, end_ns; /* of reading; and the deadline */
 	bool elsewhere;
-	struct worker *worker; /* NULL: there is none */
-	Evspace__Status *said; /* what it has read; NULL: nothing */
+	enum stacks_state state;
+	Evspace__Status *said; /* what was read; NULL: nothing */
 	char *why;	       /* there is nothing; NULL: nobody has said */
 	void (*ready)(void *arg);
 	void *arg;
@@ -46,9 +60,20 @@ struct stacks {
 
 /* Of this agent. */
 static struct {
-	bool busy;
-	uint64_t again_ns; /* threads are left alone until then */
+	LIST_HEAD(, stacks) all; /* the newest first */
+	struct worker *worker;	 /* reads for some of them; NULL: there is none */
+	uint64_t begin_ns;	 /* that one, when threads have rested */
+	uint64_t again_ns;	 /* threads are left alone until then */
 } pace;
+
+/* What a worker has to know: what those have in common that it reads for. */
+struct stacks_task {
+	const struct source_host *here;
+	const char *run;
+	unsigned depth;
+	uint64_t begin_ns, until_ns;
+	bool elsewhere;
+};
 
 /* ---- in the worker ---- */
 
@@ -122,7 +147,7 @@ static bool priority_take(void)
 }
 
 /* Names of the others have their time, too: @left are still to be read. */
-static Evspace__Process *process_read(const struct stacks *k, const struct store_segment *s,
+static Evspace__Process *process_read(const struct stacks_task *k, const struct store_segment *s,
 				      size_t left, size_t *bytes)
 {
 	const uint64_t now = clock_mono_ns();
@@ -148,7 +173,7 @@ static Evspace__Process *process_read(const struct stacks *k, const struct store
 }
 
 /* Does the agent hold its elements? */
-static bool is_asked_for(const struct stacks *k, const struct store_segment *s)
+static bool is_asked_for(const struct stacks_task *k, const struct store_segment *s)
 {
 	return s->alive && s->pid > 0 && strcmp(s->run, k->run) == 0 &&
 	       !process_is_monitor(s->rank) && source_holds(k->here, NULL, s);
@@ -166,7 +191,7 @@ static void rest_until(uint64_t begin_ns)
 static bool all_read(void *arg, FILE *out)
 {
 	Evspace__Status status = EVSPACE__STATUS__INIT;
-	const struct stacks *k = arg;
+	const struct stacks_task *k = arg;
 	const struct store_segment *s;
 	size_t bytes = STACKS_BYTES, left = 0;
 	uint8_t *packed;
@@ -188,15 +213,14 @@ static bool all_read(void *arg, FILE *out)
 
 /* ---- in the agent ---- */
 
-/* Threads rest for as long as they were stopped, many times; it may be long if that is not known.
+/* Threads rest for as long as they were stopped, many times; it may be long if that is not @said.
  */
-static void pace_set(const struct stacks *k)
+static void pace_set(const Evspace__Status *said)
 {
-	const Evspace__Status *said = k->said;
 	uint64_t most = said ? 0 : REST_MOST_NS;
 
 	/* they still rest */
-	if (clock_mono_ns() < k->begin_ns)
+	if (clock_mono_ns() < pace.begin_ns)
 		return;
 	for (size_t i = 0; said && i < said->n_processes; i++)
 		for (size_t t = 0; t < said->processes[i]->n_stacks; t++)
@@ -206,51 +230,142 @@ static void pace_set(const struct stacks *k)
 	pace.again_ns = clock_mono_ns() + (most < REST_MOST_NS ? most : REST_MOST_NS);
 }
 
+static struct stacks *oldest_of(enum stacks_state state)
+{
+	struct stacks *k, *oldest = NULL;
+
+	LIST_FOREACH (k, &pace.all, link)
+		if (k->state == state)
+			oldest = k;
+	return oldest;
+}
+
+static void stacks_say(struct stacks *k, const char *why)
+{
+	k->why = memory_copy(why);
+	k->state = STACKS_SAID;
+}
+
+/* Others may have asked for more frames. */
+static void frames_trim(Evspace__Status *said, unsigned depth)
+{
+	for (size_t i = 0; i < said->n_processes; i++)
+		for (size_t t = 0; t < said->processes[i]->n_stacks; t++) {
+			Evspace__Stack *s = said->processes[i]->stacks[t];
+
+			while (s->n_frames > depth)
+				free(s->frames[--s->n_frames]);
+		}
+}
+
+/* Does it wait for what @first waits for, with time enough? Then it is read for. */
+static bool stacks_join(struct stacks *k, const struct stacks *first, uint64_t begin_ns)
+{
+	if (k->state != STACKS_WAIT || k->until_ns < begin_ns + TURN_NS ||
+	    k->elsewhere != first->elsewhere || strcmp(k->run, first->run) != 0)
+		return false;
+	k->state = STACKS_READ;
+	return true;
+}
+
+static void on_read(void *arg);
+
+/* For the one that has waited longest, and all that wait for the same. */
+static void reading_begin(const struct stacks *first, uint64_t now)
+{
+	struct stacks_task task = {.here = first->here,
+				   .run = first->run,
+				   .begin_ns = pace.again_ns,
+				   .until_ns = UINT64_MAX,
+				   .elsewhere = first->elsewhere};
+	struct worker_limits limits = {.bytes = 2 * STACKS_BYTES};
+	uint64_t end_ns = now;
+	struct stacks *k;
+
+	LIST_FOREACH (k, &pace.all, link) {
+		if (!stacks_join(k, first, pace.again_ns > now ? pace.again_ns : now))
+			continue;
+		task.depth = k->depth > task.depth ? k->depth : task.depth;
+		task.until_ns = k->until_ns < task.until_ns ? k->until_ns : task.until_ns;
+		end_ns = k->end_ns > end_ns ? k->end_ns : end_ns;
+	}
+	limits.ms = (unsigned)((end_ns - now) / 1000000);
+	pace.begin_ns = pace.again_ns;
+	pace.worker = worker_new(first->base, &limits, all_read, &task, on_read, NULL);
+	while (!pace.worker && (k = oldest_of(STACKS_READ)))
+		stacks_say(k, "its host has no process to read them");
+}
+
+static void pace_run(void)
+{
+	uint64_t now = clock_mono_ns();
+	struct stacks *k;
+
+	while (!pace.worker && (k = oldest_of(STACKS_WAIT))) {
+		if (k->until_ns < (pace.again_ns > now ? pace.again_ns : now) + TURN_NS)
+			stacks_say(k, "its host reads them for others for too long; ask again");
+		else
+			reading_begin(k, now);
+	}
+}
+
 static void on_read(void *arg)
 {
-	struct stacks *k = arg;
+	const Evspace__Status *said = NULL;
 	const char *text, *why;
+	struct stacks *k;
 	bool wrong;
 	size_t n;
 
-	if (worker_ended(k->worker, &text, &n, &wrong, &why) && !why)
-		k->said = evspace__status__unpack(NULL, n, (const uint8_t *)text);
-	else
-		k->why = memory_copy(why);
-	pace_set(k);
-	pace.busy = false;
-	worker_free(k->worker);
-	k->worker = NULL;
-	k->ready(k->arg);
+	(void)arg;
+	if (!worker_ended(pace.worker, &text, &n, &wrong, &why))
+		return;
+	while ((k = oldest_of(STACKS_READ))) {
+		if (!why)
+			k->said = evspace__status__unpack(NULL, n, (const uint8_t *)text);
+		if (k->said)
+			frames_trim(k->said, k->depth);
+		said = k->said;
+		stacks_say(k, why);
+	}
+	pace_set(said);
+	worker_free(pace.worker);
+	pace.worker = NULL;
+	pace_run();
+	/* who is told may free it, and others */
+	while ((k = oldest_of(STACKS_SAID))) {
+		k->state = STACKS_TOLD;
+		k->ready(k->arg);
+	}
 }
 
 struct stacks *stacks_new(struct event_base *base, const struct source_host *here, const char *run,
 			  unsigned depth, uint32_t deadline_ms, void (*ready)(void *arg), void *arg)
 {
-	const struct worker_limits limits = {.ms = deadline_ms, .bytes = 2 * STACKS_BYTES};
 	struct stacks *k = memory_new(1, sizeof(*k));
 	uint64_t now = clock_mono_ns();
 
-	*k = (struct stacks){.here = here,
+	*k = (struct stacks){.base = base,
+			     .here = here,
 			     .depth = depth,
-			     .begin_ns = pace.again_ns,
 			     /* names are looked up until then, and the answer has to travel */
 			     .until_ns = now + deadline_ms * UINT64_C(600000),
+			     .end_ns = now + deadline_ms * UINT64_C(1000000),
 			     .elsewhere = deadline_ms >= ELSEWHERE_MS,
 			     .ready = ready,
 			     .arg = arg};
 	snprintf(k->run, sizeof(k->run), "%s", run);
-	if (pace.busy)
-		k->why = memory_copy("its host reads them for somebody else just now; ask again");
-	else if (!(k->worker = worker_new(base, &limits, all_read, k, on_read, k)))
-		k->why = memory_copy("its host has no process to read them");
-	pace.busy |= k->worker != NULL;
+	LIST_INSERT_HEAD(&pace.all, k, link);
+	pace_run();
+	/* who asks sees it now */
+	if (!stacks_wait(k))
+		k->state = STACKS_TOLD;
 	return k;
 }
 
 bool stacks_wait(const struct stacks *stacks)
 {
-	return stacks->worker != NULL;
+	return stacks->state == STACKS_WAIT || stacks->state == STACKS_READ;
 }
 
 static Evspace__Process *said_of(const struct stacks *k, uint32_t pid)
@@ -286,11 +401,14 @@ void stacks_free(struct stacks *k)
 {
 	if (!k)
 		return;
-	if (k->worker) {
-		pace_set(k);
-		pace.busy = false;
+	LIST_REMOVE(k, link);
+	if (k->state == STACKS_READ && !oldest_of(STACKS_READ)) {
+		pace_set(NULL);
+		worker_free(pace.worker);
+		pace.worker = NULL;
+		/* those that it cannot be done for learn it at their deadline */
+		pace_run();
 	}
-	worker_free(k->worker);
 	if (k->said)
 		evspace__status__free_unpacked(k->said, NULL);
 	free(k->why);

@@ -15,13 +15,14 @@ struct stacks;
  * alone for so many times that, but 300 ms at most. */
 #define STACKS_REST 100u
 
-/** Begin to read them, down to @depth frames (stack.h); @ready is called with @arg from the loop of
+/** Have them read, down to @depth frames (stack.h), when it is their turn: together with those that
+ * others ask for meanwhile, if it is the same run. @ready is called with @arg from the loop of
  * @base when that has ended, before @deadline_ms. */
 struct stacks *stacks_new(struct event_base *base, const struct source_host *here, const char *run,
 			  unsigned depth, uint32_t deadline_ms, void (*ready)(void *arg),
 			  void *arg);
 
-/** Are they being read? If not, stacks_give() says why. */
+/** Will they be read, or are they? If not, stacks_give() says why. */
 bool stacks_wait(const struct stacks *stacks);
 
 /** Put them into messages of the run's processes here, or why there are none. Once. */
