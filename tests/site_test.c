@@ -93,6 +93,38 @@ static void other_files(void)
 	segment_close(&s);
 }
 
+/* As many as a command may ask for, one in each file of a process, are looked for once. */
+static void functions_are_kept(void)
+{
+	struct segment s = site_segment();
+	struct sites *sites = sites_new();
+	struct segment_module module = *segment_module_find(&s, here());
+	uint64_t address = sites_function(sites, &module, "here");
+	struct segment_module other = module;
+	char name[32];
+
+	CU_ASSERT(address > 0);
+	other.build_id[0] ^= 1;
+	snprintf(other.path, sizeof(other.path), "%s", "/nowhere");
+	for (unsigned round = 0; round < 2; round++) {
+		for (unsigned i = 0; i < 64 * SITE_FUNCTIONS; i++) {
+			snprintf(name, sizeof(name), "no_%u", i);
+			CU_ASSERT_EQUAL(sites_function(sites, &other, name), 0);
+		}
+		CU_ASSERT_EQUAL(sites_function(sites, &module, "here"), address);
+		CU_ASSERT_FALSE(sites_limit(sites, 1));
+	}
+	/* the oldest goes for another one */
+	sites_limit(sites, 0);
+	for (unsigned i = 0; i < 4096; i++) {
+		snprintf(name, sizeof(name), "none_%u", i);
+		CU_ASSERT_EQUAL(sites_function(sites, &other, name), 0);
+	}
+	CU_ASSERT_EQUAL(sites_function(sites, &module, "here"), address);
+	sites_free(sites);
+	segment_close(&s);
+}
+
 /* All symbols of a file are compared with a pattern once, not at each command. */
 static void patterns_are_kept(void)
 {
@@ -202,6 +234,7 @@ static void sites_take_turns(void)
 static CU_TestInfo site_cases[] = {
 	{"call sites are lines, each with a text of its own", lines},
 	{"files that were not run are not looked into", other_files},
+	{"functions are kept", functions_are_kept},
 	{"patterns of functions are kept", patterns_are_kept},
 	{"labels of elements", labels},
 	{"marks discard what an element holds, once", marks},

@@ -48,13 +48,20 @@ struct code {
 	GElf_Addr bias; /* as libdwfl has mapped it */
 };
 
-/* Functions that were asked for last: those of all processes of a program are the same. */
-#define FUNCTIONS_KEPT 256
+/* Functions that were asked for last: those of all processes of a program are the same. As many as
+ * a command may ask for, one in each file of a process: of fewer, those that are looked for again
+ * would be gone, and there would be no end of it. */
+#define FUNCTIONS_KEPT 4096u
 
-struct function {
+struct function_key {
 	uint8_t build_id[MODULE_BUILD_ID_MAX];
 	char name[SITE_TEXT];
+};
+
+struct function {
+	struct function_key key;
 	uint64_t address; /* 0: it has none */
+	UT_hash_handle hh;
 };
 
 /* Likewise of patterns: all symbols of a file are compared with one. */
@@ -69,10 +76,9 @@ struct functions {
 
 struct sites {
 	struct functions patterns[PATTERNS_KEPT];
-	unsigned n_patterns; /* so far, as n_functions */
-	struct function functions[FUNCTIONS_KEPT];
-	unsigned n_functions;		 /* so far: the oldest goes for another one */
-	struct site *by_place, *by_text; /* the first one is the oldest */
+	unsigned n_patterns;		 /* so far: the oldest goes for another one */
+	struct function *functions;	 /* the first one is the oldest */
+	struct site *by_place, *by_text; /* likewise */
 	struct code files[OPEN_FILES];
 	unsigned next;	   /* the file to close next for another one */
 	unsigned holds;	   /* of sites_hold() */
@@ -88,10 +94,16 @@ struct sites *sites_new(void)
 void sites_free(struct sites *sites)
 {
 	struct site *site, *next;
+	struct function *f, *behind;
 
 	if (!sites)
 		return;
 	sites_rest(sites);
+	HASH_ITER(hh, sites->functions, f, behind)
+	{
+		HASH_DEL(sites->functions, f);
+		free(f);
+	}
 	HASH_CLEAR(by_text, sites->by_text);
 	HASH_ITER(by_place, sites->by_place, site, next)
 	{
@@ -305,23 +317,28 @@ uint64_t sites_function(struct sites *sites, const struct segment_module *module
 {
 	struct site_function found = {.address = 0};
 	struct function_search s = {sites, module, name, &found, 1, 0};
+	struct function_key key = {.name = ""};
 	struct function *f;
 
-	if (module->build_id_bytes == 0 || !name[0] || strlen(name) >= sizeof(f->name))
+	if (module->build_id_bytes == 0 || !name[0] || strlen(name) >= sizeof(key.name))
 		return 0;
-	for (unsigned i = 0; i < sites->n_functions && i < FUNCTIONS_KEPT; i++) {
-		f = &sites->functions[i];
-		if (memcmp(f->build_id, module->build_id, sizeof(f->build_id)) == 0 &&
-		    strcmp(f->name, name) == 0)
-			return f->address;
-	}
+	memcpy(key.build_id, module->build_id, sizeof(key.build_id));
+	snprintf(key.name, sizeof(key.name), "%s", name);
+	HASH_FIND(hh, sites->functions, &key, sizeof(key), f);
+	if (f)
+		return f->address;
 	if (!search_do(&s))
 		return 0;
-	f = &sites->functions[sites->n_functions++ % FUNCTIONS_KEPT];
-	memcpy(f->build_id, module->build_id, sizeof(f->build_id));
-	snprintf(f->name, sizeof(f->name), "%s", name);
+	if (HASH_COUNT(sites->functions) >= FUNCTIONS_KEPT) {
+		f = sites->functions;
+		HASH_DEL(sites->functions, f);
+	} else {
+		f = memory_new(1, sizeof(*f));
+	}
+	f->key = key;
 	f->address = found.address;
-	return found.address;
+	HASH_ADD(hh, sites->functions, key, sizeof(f->key), f);
+	return f->address;
 }
 
 /* ---- texts ---- */
