@@ -239,18 +239,18 @@ is_meant() {
 	[ -z "$only" ] || [ "$only" = "$1" ]
 }
 
-# What its other sources use.
+# What its other sources use, and its build makes.
 netcdf_modules() {
 	local of=$work/netcdf-fortran/fortran file
 
-	mkdir -p netcdf-modules
-	for file in typeSizes.f90 module_netcdf_{nc_data.F90,nc_interfaces.f90,nf_data.F90,nf_interfaces.F90} module_netcdf4_{nc_interfaces.f90,nf_interfaces.F90} module_netcdf_{fortv2_c_interfaces,f03}.f90; do
+	mkdir -p netcdf-modules && cat "$of"/netcdf{3,4,2}.inc >"$of/netcdf.inc"
+	for file in typeSizes.f90 module_netcdf_{nc_data.F90,nc_interfaces.f90,nf_data.F90,nf_interfaces.F90} module_netcdf4_{nc_interfaces.f90,nf_interfaces.F90} module_netcdf_{fortv2_c_interfaces,f03}.f90 ../nf_test/module_tests.F90; do
 		gfortran -w $netcdf_flags -Jnetcdf-modules -fsyntax-only "$of/$file" || return
 	done
 }
 
-netcdf_flags="-cpp -DHAVE_TS29113_SUPPORT -DHAVE_F2008 -DNF_INT1_IS_C_SIGNED_CHAR=1 -DNF_INT2_IS_C_SHORT=1 -DNF_INT_IS_C_INT=1 -DSIZEOF_PTRDIFF_T=8 -fallow-argument-mismatch -I$work/netcdf-fortran/fortran -I$work/netcdf-modules"
-hpcc_flags="-DAdd_ -DF77_INTEGER=int -DStringSunStyle -I$work/hpcc/include -I$work/hpcc/hpl/include"
+netcdf_flags="-cpp -DHAVE_TS29113_SUPPORT -DHAVE_F2008 -DNF_INT1_IS_C_SIGNED_CHAR=1 -DNF_INT2_IS_C_SHORT=1 -DNF_INT_IS_C_INT=1 -DNCBYTE_T=byte -DNCSHORT_T=integer*2 -DNF_INT1_T=byte -DNF_INT2_T=integer*2 -DSIZEOF_PTRDIFF_T=8 -fallow-argument-mismatch -I$work/netcdf-fortran/fortran -I$work/netcdf-modules"
+hpcc_flags="-DHPL_NO_MPI_DATATYPE -DAdd_ -DF77_INTEGER=int -DStringSunStyle -I$work/hpcc/include -I$work/hpcc/hpl/include"
 mumps_flags="$mpi -Dpord -DAdd_ -DMUMPS_ARITH=MUMPS_ARITH_d -I$work/mumps/include -I$work/mumps/src -I$work/mumps/PORD/include"
 
 is_meant hpcc && unpack hpcc && program hpcc "$mpi $hpcc_flags" $(find "$work/hpcc" -name '*.c' | sort)
