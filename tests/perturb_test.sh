@@ -167,6 +167,7 @@ tune_is_interrupted() {
 	local plot=$tap_dir/curve.svg times
 
 	# longer where load lets too few rounds come
+	# not what it called only at its begin
 	for times in 1 4 12; do
 		bed_start tune evspace tune --run planted --view heartbeat --rates 50 --each "$((times * 3))s" --block 50ms --plot "$plot"
 		bed_until grep -q '50 waves a second, p2p count, for' "$bed_dir/tune.err" && bed_until eval 'modes planted | grep -q trial' || { cat "$bed_dir/tune.err"; return 1; }
@@ -263,6 +264,9 @@ bed_until all_traced planted
 tap_case "a slowdown that was planted is found" finds_planted
 tap_case "tune measures what looking costs" tunes
 tap_case "... by each urgency of agents, and number of waves under way" tunes_levers
+tap_case "... not a tree that is none: 2" tap_says 2 "by-clutser" evspace tune --run planted --trees flat,by-clutser
+tap_case "... nor more settings than it can walk, without a word: 2" tap_says 2 'these are 2048 settings, .* 1024 at most' evspace tune --run planted \
+	--windows 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16 --modes off,trace,count,time,sample,1/2,1/4,1/8 --classes p2p,wait,collective,env --urgencies idle,batch --rates 1,2
 tap_case "... not what is no drawing: 2" tap_says 2 "neither .svg nor .png" evspace tune --plot curve.gif
 tap_case "... nor what cannot be written: 2, before it measures" tap_says 2 'No such file' evspace tune --plot /nonexistent/curve.svg
 if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then

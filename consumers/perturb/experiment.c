@@ -48,7 +48,8 @@ static void classes_answered(const struct evspace_reply *reply, void *arg)
 	struct experiment *x = arg;
 
 	x->calls = 0;
-	x->processes = x->channels = 0;
+	x->processes = 0;
+	memset(x->called, 0, sizeof(x->called));
 	if (!options_answered(x->command, reply, &x->code))
 		return;
 	for (size_t i = 0; i < reply->switched->n_hosts; i++)
@@ -58,8 +59,8 @@ static void classes_answered(const struct evspace_reply *reply, void *arg)
 		int channel = channel_find(c->channel);
 
 		x->calls += c->calls;
-		if (c->calls > 0 && channel >= 0 && channel < CHANNEL_PROGRAMS)
-			x->channels |= 1u << channel;
+		if (channel >= 0 && channel < CHANNEL_PROGRAMS)
+			x->called[channel] += c->calls;
 	}
 }
 
@@ -113,7 +114,18 @@ static bool count_calls(struct experiment *x, bool all)
 
 unsigned experiment_classes(struct experiment *x)
 {
-	return count_calls(x, true) ? x->channels : 0;
+	uint64_t before[CHANNEL_PROGRAMS];
+	unsigned channels = 0;
+
+	if (!count_calls(x, true))
+		return 0;
+	memcpy(before, x->called, sizeof(before));
+	sleep(LOOK_S);
+	if (!count_calls(x, true))
+		return 0;
+	for (unsigned i = 0; i < CHANNEL_PROGRAMS; i++)
+		channels |= (unsigned)(x->called[i] > before[i]) << i;
+	return channels;
 }
 
 static bool order(struct experiment *x)

@@ -10,6 +10,7 @@
 
 #include "consumers/budget/blocks.h"
 #include "consumers/cli/options.h"
+#include "tree/data/op.h"
 
 /** Of its intervals. */
 #define EXPERIMENT_CONFIDENCE 0.95
@@ -37,11 +38,12 @@ struct experiment {
 	struct common common;
 	struct evspace_connection *control;
 	struct evspace_client *told, *view; /* of the blocks; of the observing arm, or NULL */
-	uint64_t calls;			    /* collectives of all processes */
-	unsigned processes, channels;	    /* channels: that were called, bits */
-	unsigned refused;		    /* processes in which it did not begin … */
-	char why[512];			    /* … and the reason of the first */
-	bool unnumbered; /* ranks may count blocks differently: it is of no use */
+	uint64_t calls;			    /* of all processes that were asked for */
+	uint64_t called[CHANNEL_PROGRAMS];  /* of these those of each channel */
+	unsigned processes;
+	unsigned refused; /* processes in which it did not begin … */
+	char why[512];	  /* … and the reason of the first */
+	bool unnumbered;  /* ranks may count blocks differently: it is of no use */
 	struct evspace_trial trial;
 	struct blocks *blocks;
 	uint64_t waves, looked_ns; /* that came in so much time of looking */
@@ -61,7 +63,7 @@ void experiment_close(struct experiment *x);
 /** Open the view of @x->common for the observing arm, in place of the one before. Likewise. */
 int experiment_view(struct experiment *x);
 
-/** Find the classes of operations that the program has called. Returns bits by channel; 0: none, or
+/** Find the classes of operations that the program calls now. Returns bits by channel; 0: none, or
  * after a message with @x->code. */
 unsigned experiment_classes(struct experiment *x);
 

@@ -10,6 +10,7 @@
 #include "node-agent/segment/segment-class.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "pathmap/model/shape.h"
 #include "tree/data/op.h"
 
 #define WINDOW_MAX  64u
@@ -61,7 +62,9 @@ static int take_rates(void *into, const char *text, struct error *e)
 	return t->n_rates ? 0 : errorf(e, "there is no rate in it; write 25,106,1000");
 }
 
-static int take_words(struct tune_choices *words, const char *text, struct error *e)
+/* Words of an option, each of which @check finds right. */
+static int take_words(struct tune_choices *words, const char *text,
+		      int (*check)(const char *word, struct error *e), struct error *e)
 {
 	char *rest;
 
@@ -71,75 +74,79 @@ static int take_words(struct tune_choices *words, const char *text, struct error
 	for (char *w = strtok_r(words->text, ",", &rest); w; w = strtok_r(NULL, ",", &rest)) {
 		if (words->n == TUNE_WORDS_MAX)
 			return errorf(e, "more than %u of them", TUNE_WORDS_MAX);
+		if (check(w, e) < 0)
+			return -1;
 		words->word[words->n++] = w;
 	}
 	return words->n ? 0 : errorf(e, "there is nothing in it");
 }
 
+static int check_tree(const char *word, struct error *e)
+{
+	struct shape shape;
+
+	return shape_read(word, &shape, e);
+}
+
 static int take_trees(void *into, const char *text, struct error *e)
 {
-	return take_words(&((struct tune *)into)->trees, text, e);
+	return take_words(&((struct tune *)into)->trees, text, check_tree, e);
+}
+
+static int check_mode(const char *word, struct error *e)
+{
+	if (segment_mode_find(word) >= 0)
+		return 0;
+	return errorf(e,
+		      "'%.40s' is not a mode: they are trace, off, count, time, sample, and 1/2 to "
+		      "1/65536",
+		      word);
 }
 
 static int take_modes(void *into, const char *text, struct error *e)
 {
-	struct tune_choices *modes = &((struct tune *)into)->modes;
+	return take_words(&((struct tune *)into)->modes, text, check_mode, e);
+}
 
-	if (take_words(modes, text, e) < 0)
-		return -1;
-	for (size_t i = 0; i < modes->n; i++)
-		if (segment_mode_find(modes->word[i]) < 0)
-			return errorf(e,
-				      "'%.40s' is not a mode: they are trace, off, count, time, "
-				      "sample, and 1/2 to 1/65536",
-				      modes->word[i]);
-	return 0;
+static int check_class(const char *word, struct error *e)
+{
+	int channel = channel_find(word);
+
+	if (strcmp(word, ALL_CLASSES) == 0 || (channel >= 0 && channel < CHANNEL_PROGRAMS))
+		return 0;
+	return errorf(e,
+		      "'%.40s' is not a class of operations; they are p2p, wait, collective and "
+		      "the like (evspace collect lists them), or all",
+		      word);
 }
 
 static int take_classes(void *into, const char *text, struct error *e)
 {
-	struct tune_choices *classes = &((struct tune *)into)->classes;
+	return take_words(&((struct tune *)into)->classes, text, check_class, e);
+}
 
-	if (take_words(classes, text, e) < 0)
-		return -1;
-	for (size_t i = 0; i < classes->n; i++) {
-		int channel = channel_find(classes->word[i]);
+static int check_urgency(const char *word, struct error *e)
+{
+	enum urgency urgency;
 
-		if (strcmp(classes->word[i], ALL_CLASSES) != 0 &&
-		    (channel < 0 || channel >= CHANNEL_PROGRAMS))
-			return errorf(
-				e,
-				"'%.40s' is not a class of operations; they are p2p, wait, "
-				"collective and the like (evspace collect lists them), or all",
-				classes->word[i]);
-	}
-	return 0;
+	return urgency_parse(word, &urgency, e);
 }
 
 static int take_urgencies(void *into, const char *text, struct error *e)
 {
-	struct tune_choices *urgencies = &((struct tune *)into)->urgencies;
-	enum urgency urgency;
+	return take_words(&((struct tune *)into)->urgencies, text, check_urgency, e);
+}
 
-	if (take_words(urgencies, text, e) < 0)
-		return -1;
-	for (size_t i = 0; i < urgencies->n; i++)
-		if (urgency_parse(urgencies->word[i], &urgency, e) < 0)
-			return -1;
-	return 0;
+static int check_window(const char *word, struct error *e)
+{
+	unsigned window;
+
+	return quantity_count(word, 1, WINDOW_MAX, &window, e);
 }
 
 static int take_windows(void *into, const char *text, struct error *e)
 {
-	struct tune_choices *windows = &((struct tune *)into)->windows;
-	unsigned window;
-
-	if (take_words(windows, text, e) < 0)
-		return -1;
-	for (size_t i = 0; i < windows->n; i++)
-		if (quantity_count(windows->word[i], 1, WINDOW_MAX, &window, e) < 0)
-			return -1;
-	return 0;
+	return take_words(&((struct tune *)into)->windows, text, check_window, e);
 }
 
 static int take_plot(void *into, const char *path, struct error *e)
@@ -226,6 +233,17 @@ static bool setting_of(const struct tune *t, size_t at, struct tune_point *of)
 	return at == 0;
 }
 
+size_t tune_count(const struct tune *t)
+{
+	const struct tune_choices *const all[] = {&t->windows, &t->urgencies, &t->modes,
+						  &t->classes, &t->trees};
+	size_t n = t->n_rates;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		n *= all[i]->n ? all[i]->n : 1;
+	return n;
+}
+
 bool tune_is_said(const struct tune *t)
 {
 	return t->trees.n || t->modes.n || t->classes.n || t->urgencies.n || t->windows.n;
@@ -242,7 +260,7 @@ void tune_settle(struct tune *t, unsigned channels)
 	static const char *const trees[] = {"by-cluster", "flat"};
 	struct tune_point of;
 
-	for (size_t at = 0; at < TUNE_POINTS_MAX && setting_of(t, at, &of); at++)
+	for (size_t at = 0; setting_of(t, at, &of); at++)
 		setting_add(t, &of);
 	if (tune_is_said(t))
 		return;

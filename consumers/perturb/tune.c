@@ -101,6 +101,18 @@ static int tune_one(struct tune *t, const struct tune_point *of)
 	return code;
 }
 
+/* Returns EXIT_FINE, or EXIT_USAGE after a message. */
+static int tune_check(const struct tune *t)
+{
+	if (tune_count(t) <= TUNE_POINTS_MAX)
+		return EXIT_FINE;
+	fprintf(stderr,
+		"evspace tune: these are %zu settings, which would take %.0f s; %u at most: try "
+		"fewer of a kind\n",
+		tune_count(t), (double)tune_count(t) * (double)t->x.ab_ns / 1e9, TUNE_POINTS_MAX);
+	return EXIT_USAGE;
+}
+
 static int tune_all(struct tune *t)
 {
 	unsigned channels = 0;
@@ -226,6 +238,8 @@ int tune_main(int argc, char **argv)
 			   .rates = {10, 25, 58, 106, 250, 1000},
 			   .n_rates = 6};
 	code = options_parse(argc, argv, &tune_usage, t, &t->x.common);
+	if (code < 0 && tune_check(t) != EXIT_FINE)
+		code = EXIT_USAGE;
 	if (code < 0) {
 		code = experiment_open(&t->x);
 		if (code == EXIT_FINE)

@@ -52,6 +52,9 @@ extern const struct usage tune_usage;
  * middle one each shape of trees, and each class of @channels (bits) only counted. */
 void tune_settle(struct tune *tune, unsigned channels);
 
+/** How many settings the options mean: TUNE_POINTS_MAX at most can be walked. */
+size_t tune_count(const struct tune *tune);
+
 /** Do the options say what to walk besides rates? */
 bool tune_is_said(const struct tune *tune);
 
