@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "node-agent/control/functions.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 #include "tree/link/link.h"
@@ -215,7 +216,8 @@ static void large_ready(struct link *link, void *arg)
 	Evspace__SwitchAsk order = EVSPACE__SWITCH_ASK__INIT;
 	Evspace__Choice choice = EVSPACE__CHOICE__INIT, *choices[CHOICES_MAX + 1];
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
-	char *patterns[PATTERNS];
+	Evspace__Functions functions = EVSPACE__FUNCTIONS__INIT;
+	char *patterns[PATTERNS], *names[FUNCTIONS_ASKED + 1];
 
 	place.node = place.cluster = place.address = (char *)(uintptr_t) "w0";
 	open.scope = 1;
@@ -242,6 +244,14 @@ static void large_ready(struct link *link, void *arg)
 		choices[i] = &choice;
 	frame.kind_case = EVSPACE__FRAME__KIND_SWITCH_ASK;
 	frame.switch_ask = &order;
+	say(link, arg, &frame);
+	order.scope = 4;
+	order.n_choices = 0;
+	order.functions = &functions;
+	functions.n_names = FUNCTIONS_ASKED + 1;
+	functions.names = names;
+	for (unsigned i = 0; i < functions.n_names; i++)
+		names[i] = (char *)(uintptr_t) "f";
 	say(link, arg, &frame);
 }
 

@@ -11,7 +11,7 @@
  *	attacker orders HOST:PORT DIR NAME	asks for all that a certificate NAME might not allow
  *	attacker agent HOST:PORT DIR NAME	the same as agent NAME
  *	attacker large HOST:PORT DIR NAME	as agent NAME selects by 300 patterns, asks with a
- *			part of 600 kB, and orders 65 classes at once
+ *			part of 600 kB, and orders 65 classes at once, and 1,025 functions
  *	attacker defines HOST:PORT DIR NAME	as NAME defines views: of 10,000 stages, with zeros,
  *			nested; and one that is right
  *	attacker again HOST:PORT DIR NAME RUN	as NAME defines views of RUN, many of one id

@@ -31,6 +31,7 @@ struct functions_switch {
 	struct site_function found[FUNCTIONS_NAMED]; /* in the process */
 	size_t n_found;
 	uint64_t until_ns, now_ns;
+	bool late; /* it has taken too long: the rest is for the next command */
 	uint32_t changed;
 	bool full;
 	const char *pattern; /* of more functions than may be on; NULL: there is none */
@@ -108,6 +109,10 @@ static void addresses_find(struct functions_switch *f)
 	for (size_t i = 0; i < f->functions->n_names && !f->full; i++) {
 		const char *name = f->functions->names[i];
 
+		/* also those that are kept take time */
+		f->late |= clock_mono_ns() > f->now_ns + 2 * SEARCH_NS;
+		if (f->late)
+			return;
 		if (wildcard_is(name))
 			pattern_find(f, name);
 		else
@@ -179,7 +184,7 @@ void functions_carry(const struct source_host *here, const Evspace__SwitchAsk *a
 	TAILQ_FOREACH (s, &here->store->segments, link)
 		if (s->alive && strcmp(s->run, said->run) == 0 && source_holds(here, place, s))
 			process_switch(&f, s, host, said);
-	if (sites_limit(here->sites, 0))
+	if (sites_limit(here->sites, 0) || f.late)
 		snprintf(said->why, sizeof(said->why),
 			 "not all functions are looked for yet; name them again, or fewer");
 	sites_rest(here->sites);

@@ -7,7 +7,9 @@
 #include "node-agent/source/source.h"
 #include "tree/scope/fanout-command.h"
 
-/** Most functions of a command, and how long they may be on without another one. */
+/** Most names of functions in one command, as each is looked for in all files of all processes;
+ * most functions of a process, and how long they may be on without another one. */
+#define FUNCTIONS_ASKED	  1024u
 #define FUNCTIONS_NAMED	  SITE_FUNCTIONS
 #define FUNCTIONS_MOST_MS UINT64_C(3600000)
 

@@ -10,6 +10,7 @@
 
 #include "node-agent/control/audit.h"
 #include "node-agent/control/defined.h"
+#include "node-agent/control/functions.h"
 #include "pathmap/base/folder-base.h"
 #include "node-agent/store/monitor.h"
 #include "node-agent/control/rights.h"
@@ -314,11 +315,21 @@ static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struc
 	return -1;
 }
 
+/* Likewise the functions, in all files of a process. */
+static int functions_check(const Evspace__SwitchAsk *ask, struct error *e)
+{
+	if (!ask || !ask->functions || ask->functions->n_names <= FUNCTIONS_ASKED)
+		return 0;
+	errno = E2BIG;
+	return errorf(e, "%zu functions in one command; at most %u are possible",
+		      ask->functions->n_names, FUNCTIONS_ASKED);
+}
+
 /* Bound the choices, since each is searched for among all classes of a process. */
 static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
 {
 	if (!ask || ask->n_choices <= CHOICES_MAX)
-		return 0;
+		return functions_check(ask, e);
 	errno = E2BIG;
 	return errorf(e, "%zu classes in one command; at most %u are possible", ask->n_choices,
 		      CHOICES_MAX);
