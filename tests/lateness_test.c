@@ -429,7 +429,7 @@ static void tails_are_of_the_usual(void)
 static void the_middle_is_the_median(void)
 {
 	struct plant p = {.seed = 7};
-	struct middle few = {0}, many = {0}, heavy = {0}, mixed = {0};
+	struct middle few = {0}, many = {0}, heavy = {0}, mixed = {0}, later = {0};
 
 	CU_ASSERT_EQUAL(middle_value(&few), 0);
 	middle_add(&few, 5);
@@ -447,6 +447,15 @@ static void the_middle_is_the_median(void)
 	for (unsigned i = 0; i < 50; i++)
 		middle_add(&mixed, (i % 10 < 7 ? 1e4 : 1e6) * (0.5 + uniform(&p)));
 	CU_ASSERT(middle_value(&mixed) > 0.5e4 && middle_value(&mixed) < 1.5e4);
+	/* it changes in the course of time */
+	for (int i = 0; i < 400; i++)
+		middle_add(&later, i < 100 ? 1000 - i : i < 201 ? 2000 + i : 9000 + i);
+	CU_ASSERT(fabs(middle_value(&later) / 2200 - 1) < 0.011);
+	middle_fini(&few);
+	middle_fini(&many);
+	middle_fini(&heavy);
+	middle_fini(&mixed);
+	middle_fini(&later);
 }
 
 int main(void)

@@ -11,7 +11,8 @@
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
-/* Most classes (5 MB), and processes in them (40 MB). */
+/* Most classes (5 MB), and processes in them (40 MB, and a kilobyte or three for each that is
+ * late). */
 #define CLASSES_MOST 1024u
 #define MEMBERS_MOST (1u << 18)
 
@@ -101,6 +102,7 @@ void lateness_free(struct lateness *l)
 	HASH_ITER(hh, l->members, p, next_member)
 	{
 		HASH_DEL(l->members, p);
+		middle_fini(&p->sums.late_ns);
 		free(p);
 	}
 	free(l->held);
@@ -236,7 +238,9 @@ static void add_between(struct lateness *l, struct lateness_class *c, const stru
 		}
 		ns = (double)(a->start_ns - l->ended_ns[a->process]);
 		l->processes += l->ended_ns[a->process] == 0;
-		known = known && l->ended_ns[a->process] != 0;
+		/* it was in another one meanwhile, of which members that are not in this one came
+		 * first */
+		known = known && l->ended_ns[a->process] != 0 && ns >= 0;
 		sum += ns > 0 ? ns : 0;
 		most = ns > most ? ns : most;
 		if (a->end_ns > l->ended_ns[a->process])

@@ -1,9 +1,68 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Moves five markers with each value. */
+/* Keeps values while these are few, then counts. */
 #include "consumers/analysis/middle.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "pathmap/base/memory.h"
+
+/* Values that are kept. */
+#define FEW 128u
+
+/* Counts in one of asinh(3). */
+#define PARTS 50
+
+void middle_fini(struct middle *m)
+{
+	free(m->values);
+	free(m->counts);
+	*m = (struct middle){0};
+}
+
+/* Have counts of those from @from to @to. */
+static void counts_grow(struct middle *m, int32_t from, int32_t to)
+{
+	uint32_t *counts = memory_new((size_t)(to - from), sizeof(*counts));
+
+	if (m->counts)
+		memcpy(counts + (m->from - from), m->counts, (size_t)m->n_counts * sizeof(*counts));
+	free(m->counts);
+	m->counts = counts;
+	m->from = from;
+	m->n_counts = to - from;
+}
+
+static void count(struct middle *m, double value)
+{
+	const int32_t at = (int32_t)floor(asinh(value) * PARTS);
+
+	if (m->n_counts == 0)
+		counts_grow(m, at, at + 1);
+	else if (at < m->from)
+		counts_grow(m, at, m->from + m->n_counts);
+	else if (at >= m->from + m->n_counts)
+		counts_grow(m, m->from, at + 1);
+	m->counts[at - m->from]++;
+}
+
+void middle_add(struct middle *m, double value)
+{
+	/* no time is as large */
+	value = fmin(fmax(value, -1e30), 1e30);
+	if (m->n < FEW) {
+		m->values = memory_room(m->values, m->n, sizeof(*m->values));
+		m->values[m->n++] = value;
+		return;
+	}
+	for (uint64_t i = 0; m->values && i < m->n; i++)
+		count(m, m->values[i]);
+	free(m->values);
+	m->values = NULL;
+	count(m, value);
+	m->n++;
+}
 
 static int compare(const void *a, const void *b)
 {
@@ -12,60 +71,27 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Where a marker is if it moves by @way places, by the parabola through it and its neighbours, or
- * if that is not between them, by a line. */
-static double moved(const struct middle *m, int i, int way)
+static double median(const struct middle *m)
 {
-	const double *q = m->value, *n = m->place;
-	double up = (q[i + 1] - q[i]) / (n[i + 1] - n[i]);
-	double down = (q[i] - q[i - 1]) / (n[i] - n[i - 1]);
-	double to = q[i] + way / (n[i + 1] - n[i - 1]) *
-				   ((n[i] - n[i - 1] + way) * up + (n[i + 1] - n[i] - way) * down);
+	double *sorted = memory_new(m->n, sizeof(*sorted)), value;
 
-	return q[i - 1] < to && to < q[i + 1] ? to : q[i] + way * (way > 0 ? up : down);
-}
-
-static void adjust(struct middle *m)
-{
-	for (int i = 1; i < 4; i++) {
-		double off = 1 + (double)(m->n - 1) * i / 4 - m->place[i];
-		int way = off >= 1 && m->place[i + 1] - m->place[i] > 1	   ? 1
-			  : off <= -1 && m->place[i] - m->place[i - 1] > 1 ? -1
-									   : 0;
-
-		if (way == 0)
-			continue;
-		m->value[i] = moved(m, i, way);
-		m->place[i] += way;
-	}
-}
-
-void middle_add(struct middle *m, double value)
-{
-	int above = 0;
-
-	value = asinh(value);
-	if (m->n < 5) {
-		m->value[m->n++] = value;
-		qsort(m->value, m->n, sizeof(*m->value), compare);
-		m->place[m->n - 1] = (double)m->n;
-		return;
-	}
-	m->n++;
-	m->value[0] = value < m->value[0] ? value : m->value[0];
-	m->value[4] = value > m->value[4] ? value : m->value[4];
-	while (above < 4 && value >= m->value[above])
-		above++;
-	for (int i = above > 0 ? above : 1; i < 5; i++)
-		m->place[i]++;
-	adjust(m);
+	memcpy(sorted, m->values, m->n * sizeof(*sorted));
+	qsort(sorted, m->n, sizeof(*sorted), compare);
+	value = (sorted[(m->n - 1) / 2] + sorted[m->n / 2]) / 2;
+	free(sorted);
+	return value;
 }
 
 double middle_value(const struct middle *m)
 {
+	uint64_t below = 0;
+	int32_t i = 0;
+
 	if (m->n == 0)
 		return 0;
-	if (m->n < 5)
-		return (sinh(m->value[(m->n - 1) / 2]) + sinh(m->value[m->n / 2])) / 2;
-	return sinh(m->value[2]);
+	if (m->values)
+		return median(m);
+	while (i < m->n_counts - 1 && (below += m->counts[i]) <= m->n / 2)
+		i++;
+	return sinh((m->from + i + 0.5) / PARTS);
 }

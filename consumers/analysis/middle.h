@@ -1,22 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The middle: about the median of values that stream by, in little memory: P-square (Jain and
- * Chlamtac, The P2 algorithm for dynamic calculation of quantiles, 1985) on their logarithms, as
- * few that are a hundred times as large as the others would move it else. Pure. */
+/* The middle: the median of values that stream by, in little memory: exact of the first 128, then
+ * within 1 %, by how many have about the same logarithm. Pure. */
 #ifndef EVSPACE_MIDDLE_H
 #define EVSPACE_MIDDLE_H
 
 #include <stdint.h>
 
-/** Least value, quartiles and largest one, as far as they are known. Zeroed: no value yet. */
+/** What is known of the values. Zeroed: no value yet. */
 struct middle {
 	uint64_t n;
-	double value[5]; /* asinh(3) of each, which is a logarithm on either side of 0 */
-	double place[5]; /* how many values are below each, and it */
+	double *values;		/* all, as long as these are few */
+	uint32_t *counts;	/* else how many there are from (from + i) / 50 on, … */
+	int32_t from, n_counts; /* … of asinh(3), which is a logarithm on either side of 0 */
 };
+
+/** Free its memory. */
+void middle_fini(struct middle *middle);
 
 void middle_add(struct middle *middle, double value);
 
-/** The median of all so far, exact of up to five; 0: there are none. */
+/** 0 if there is no value. */
 double middle_value(const struct middle *middle);
 
 #endif
