@@ -317,6 +317,35 @@ static void times_are_possible(void)
 	meetings_free(m);
 }
 
+static void take_root(void *arg, const struct meeting *m)
+{
+	*(int32_t *)arg = m->key.root;
+}
+
+/* Of an intercommunicator the root's group says none, and the other one its place there. */
+static void roots_are_one(void)
+{
+	const struct arrival a = arrival(0, 10), b = arrival(1, 20);
+	struct meeting_key key = {1, 1, 2, 1, false};
+	int32_t root = -2;
+	struct meetings *m = meetings_new(ALL, take_root, &root);
+
+	meetings_add(m, &key, &a);
+	meetings_add(m, &key, &b);
+	CU_ASSERT_EQUAL(root, 1);
+	key.number = 2;
+	meetings_add(m, &key, &a);
+	key.root = -1;
+	meetings_add(m, &key, &b);
+	CU_ASSERT_EQUAL(root, -1);
+	key.number = 3;
+	meetings_add(m, &key, &a);
+	key.root = 1;
+	meetings_add(m, &key, &b);
+	CU_ASSERT_EQUAL(root, -1);
+	meetings_free(m);
+}
+
 struct ordered {
 	int64_t last_ns;
 	unsigned n, wrong;
@@ -367,6 +396,7 @@ int main(void)
 		{"meetings of a turn come in order", meetings_are_ordered},
 		{"communicators come and go, and ids are used again", communicators_come_and_go},
 		{"impossible times are refused", times_are_possible},
+		{"a root is what all members say", roots_are_one},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {{"meeting", NULL, NULL, NULL, NULL, cases}, CU_SUITE_INFO_NULL};

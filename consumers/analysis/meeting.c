@@ -20,7 +20,8 @@ struct meeting_open {
 	struct assembly as;
 	struct meeting meeting;
 	size_t room;
-	bool ripe; /* whole, and nobody has come since a turn */
+	bool ripe;  /* whole, and nobody has come since a turn */
+	bool apart; /* members say different roots, as of an intercommunicator: none is known */
 };
 
 /* Who meets on a communicator. */
@@ -125,6 +126,8 @@ static void finish(struct meetings *m, struct meeting_open *o, enum meeting_gap 
 {
 	meeting_sort(&o->meeting);
 	o->meeting.gap = gap;
+	if (o->apart)
+		o->meeting.key.root = -1;
 	assembly_end(&m->all, &o->as, gap, o->meeting.mixed);
 	m->take(m->arg, &o->meeting);
 	drop(m, o);
@@ -285,6 +288,8 @@ void meetings_add(struct meetings *m, const struct meeting_key *key, const struc
 	}
 	if (!o)
 		o = open_new(m, c, key, a->op);
+	/* of PVM only the root itself says it */
+	o->apart |= !key->grows && o->meeting.key.root != key->root;
 	if (o->meeting.key.root < 0)
 		o->meeting.key.root = key->root;
 	if (key->size)

@@ -42,8 +42,8 @@ enum meeting_gap {
 struct meeting_key {
 	uint32_t comm, number;
 	uint32_t size; /* members of the communicator; 0: not known, then none is ever whole */
-	int32_t root;  /* place of the root; -1: none, or not known */
-	bool grows;    /* more members than @size may come to be known: it is whole a turn later */
+	int32_t root; /* place of the root; -1: none, or not known, or members say different ones */
+	bool grows;   /* more members than @size may come to be known: it is whole a turn later */
 };
 
 /** One collective operation. */
