@@ -130,6 +130,22 @@ none_is_shown() {
 	! colop --run once --show world#100000 >/dev/null && grep -q 'world#100000 has not come' "$tap_dir/err"
 }
 
+# What live elements do not hold any more is not waited for; the world has a number, too.
+overwritten_is_not_awaited() {
+	bed_start laps timeout -k 5 300 evspace run --no-summary --capacity collective=50 --run laps -- mpirun -np 4 "$late" --operations 100000 --pause 1000
+	bed_until newest_is 200 || return
+	tap_says 1 'world#1 has not come' timeout 30 evspace colop --run laps --show world#1 && bed_kill TERM laps
+}
+
+newest_is() {
+	[ "$(evspace colop --run laps --backlog --count 1 --json 2>/dev/null | field most_number | sort -n | tail -n 1)" -gt "$1" ]
+}
+
+number_of_the_world() {
+	colop --run once --json && colop --run once --show "$(field comm <"$tap_dir/out" | head -n 1)#100" && head -n 1 "$tap_dir/out" | grep -q '^MPI_Allreduce@world #100 ' ||
+		{ cat "$tap_dir/out" "$tap_dir/err"; return 1; }
+}
+
 check_tells() {
 	colop --run once --check --max-spread 100s && grep -q '^call sites are told of runs ' "$tap_dir/err" || return
 	! colop --run once --check --max-spread 5ms && ! colop --run chronic --check && ! colop --run chronic --check --max-spread 1ms
@@ -284,7 +300,7 @@ watch_shows_it_again() {
 
 # A program that writes it, and one that reads it, while both of what is looked at and of who looks go on.
 findings_are_read_meanwhile() {
-	bed_start found ran found --operations 20000 --pause 1000 --late 2:20000:1:0
+	bed_start found timeout -k 5 300 evspace run --no-summary --run found -- mpirun -np 4 "$late" --operations 100000 --pause 1000 --late 2:20000:1:0
 	bed_start finds evspace colop --wait --until-end --run found --into findings --json
 	bed_until has_finding || { tail -n 3 "$bed_dir/finds.err" "$tap_dir/found.json"; return 1; }
 	tap_says 1 'another one writes to the element findings' evspace colop --run found --into findings --duration 5s || return
@@ -322,6 +338,7 @@ tap_case "the one operation in which ranks come furthest apart is named" most_is
 tap_case "who is said to be late was late by as much as the program itself has seen" lateness_is_true
 tap_case "one operation is shown, with who came and left when" one_is_shown
 tap_case "... and one that has not come is bad news" none_is_shown
+tap_case "... also by the number of the world" number_of_the_world
 # drawn END: a bar at least for each rank, with their names.
 drawn() {
 	local picture=$tap_dir/one.$1
@@ -344,6 +361,9 @@ tap_case "... nor as what is no picture: 2" tap_says 2 'neither .svg nor .png' e
 tap_case "what is proposed of an archive goes into no map: 2" tap_says 2 'an archive has no map' evspace colop --from "$tap_dir" --apply
 tap_case "what is joined on the way tells of no ranks: 2" tap_says 2 'does not tell of all ranks' evspace colop --reduced --show world#1
 tap_case "... nor of one operation: 2" tap_says 2 'are two things' evspace colop --show world#1 --suggest
+tap_case "... one of no communicator: 2" tap_says 2 "is no communicator" evspace colop --show wrld#5
+tap_case "one that was overwritten is not awaited" overwritten_is_not_awaited
+tap_case "a check of what has ended says so: 1" tap_says 1 "the run has ended" timeout 8 evspace colop --run chronic --check
 tap_case "no operation: 2" tap_says 2 'world#1200' evspace colop --show world
 tap_case "sends are matched to receives" messages_are_matched
 tap_case "... late senders are found, in receives and in waits for them" late_senders_are_found

@@ -55,8 +55,12 @@ static const char colop_help[] =
 /* Most arrivals that are kept, of open operations and of whole ones: 300 MB. */
 #define ARRIVALS_MOST 1000000u
 
-#define CHECK_NS   UINT64_C(10000000000)
-#define REDRAW_NS  UINT64_C(1000000000)
+#define CHECK_NS  UINT64_C(10000000000)
+#define REDRAW_NS UINT64_C(1000000000)
+
+/* So many waves may bring what was before that which has come. */
+#define PASSED_WAVES 3u
+
 #define COLLECTIVE "/**/collective"
 
 /* What is looked at; all but the first two for messages. What had no element is lost. */
@@ -232,6 +236,25 @@ static bool take_events(struct colop *c)
 	return any;
 }
 
+/* Has the one to show come, or will it not, as later ones have? Threads take turns. Or is there
+ * nothing to come of what ended before looking began? */
+static bool is_told(struct colop *c)
+{
+	const struct evspace_wave *w = evspace_wave(c->follow.client);
+	const bool ended = w->processes == 0 && w->elements > 0 && w->n_missing == 0;
+
+	c->passed += c->instance.passed && arrivals_are_read(c->follow.client);
+	if (c->instance.found || c->passed > PASSED_WAVES)
+		return true;
+	if (!ended || c->follow.lived || c->follow.common.look.backlog || w->number > 1 ||
+	    !(c->check || c->suggest))
+		return false;
+	table_say(stderr,
+		  "evspace colop: the run has ended, so nothing comes any more; --backlog looks at "
+		  "what its elements hold");
+	return true;
+}
+
 static bool take_wave(void *arg, uint64_t *seen)
 {
 	struct colop *c = arg;
@@ -250,7 +273,7 @@ static bool take_wave(void *arg, uint64_t *seen)
 	attendance_turn(c->attendance);
 	any = c->reduced ? reduced_take(c, members) : take_events(c);
 	colop_into_often(c, now);
-	if (c->instance.found)
+	if (is_told(c))
 		evspace_stop(f->client);
 	if (c->watch && now - c->drawn_ns >= REDRAW_NS) {
 		if (c->redraw)

@@ -44,6 +44,7 @@ struct colop {
 	struct instance instance;   /* the one to show, and nothing else; or none */
 	uint64_t drawn_ns;
 	bool redraw;
+	unsigned passed; /* waves since a later one than the one to show has come */
 };
 
 /** What became of all operations. */

@@ -32,6 +32,14 @@ int instance_parse(struct instance *instance, const char *text, struct error *e)
 			      "they are shown, such as world#1200",
 			      text);
 	}
+	if ((length != strlen("world") || memcmp(text, "world", length) != 0) &&
+	    strspn(text, "0123456789abcdef") != length) {
+		errno = EINVAL;
+		return errorf(e,
+			      "\"%.*s\" is no communicator; that is \"world\", or a number as it "
+			      "is shown, such as 5db6e2d0",
+			      (int)length, text);
+	}
 	memcpy(instance->comm, text, length);
 	instance->comm[length] = '\0';
 	instance->meeting.key.number = number;
@@ -41,13 +49,17 @@ int instance_parse(struct instance *instance, const char *text, struct error *e)
 void instance_take(struct instance *i, const struct evspace_client *client,
 		   const struct meeting *meeting)
 {
-	char name[INSTANCE_COMM + 2];
+	char name[INSTANCE_COMM + 2], number[9];
 	struct arrival *copy;
 
-	if (i->found || !i->comm[0] || meeting->key.number != i->meeting.key.number)
+	if (i->found || !i->comm[0])
 		return;
 	words_class(name, sizeof(name), client, "", meeting->key.comm);
-	if (strcmp(name + 1, i->comm) != 0)
+	snprintf(number, sizeof(number), "%08x", meeting->key.comm);
+	if (strcmp(name + 1, i->comm) != 0 && strcmp(number, i->comm) != 0)
+		return;
+	i->passed |= meeting->gap == MEETING_WHOLE && meeting->key.number > i->meeting.key.number;
+	if (meeting->key.number != i->meeting.key.number)
 		return;
 	copy = memory_new(meeting->n, sizeof(*copy));
 	memcpy(copy, meeting->arrivals, meeting->n * sizeof(*copy));

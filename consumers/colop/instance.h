@@ -18,6 +18,7 @@
 struct instance {
 	char comm[INSTANCE_COMM]; /* as it is shown: "world", "5db6e2d0"; "": none is wanted */
 	bool found;
+	bool passed;		/* a later one on its communicator has come */
 	struct meeting meeting; /* a copy */
 };
 
