@@ -96,21 +96,19 @@ static void on_begun(const struct evspace_reply *reply, void *arg)
 
 	for (size_t i = 0; s && i < s->n_hosts; i++) {
 		changed += s->hosts[i].changed;
-		if (s->hosts[i].text && s->hosts[i].text[0])
+		/* all of them are on, or it is refused; hosts that are missing are named elsewhere
+		 */
+		if (!s->hosts[i].missing && s->hosts[i].text && s->hosts[i].text[0])
 			said = s->hosts[i].text;
 	}
 	p->function.question = NULL;
-	if (!s)
-		p->function.why = memory_copy(reply->why);
+	if (!s || said)
+		p->function.why = memory_copy(s ? said : reply->why);
 	else if (changed == 0)
-		p->function.why =
-			said ? memory_copy(said)
-			     : memory_format(
-				       "no process has a function \"%s\" that can be switched "
-				       "on; its files need their symbols, and it has to be "
-				       "compiled with -finstrument-functions",
-				       p->regions[0].function ? p->regions[0].function
-							      : p->regions[1].function);
+		p->function.why = memory_format(
+			"no process has a function \"%s\" that can be switched on; its files need "
+			"their symbols, and it has to be compiled with -finstrument-functions",
+			p->regions[0].function ? p->regions[0].function : p->regions[1].function);
 }
 
 void probe_function_begin(struct probes *probes, struct probe *probe)
@@ -144,7 +142,7 @@ static void on_again(const struct evspace_reply *reply, void *arg)
 	const char *said = NULL;
 
 	for (size_t i = 0; s && i < s->n_hosts; i++)
-		if (s->hosts[i].changed == 0 && s->hosts[i].text && s->hosts[i].text[0])
+		if (!s->hosts[i].missing && s->hosts[i].text && s->hosts[i].text[0])
 			said = s->hosts[i].text;
 	if (said && !probes->functions.told)
 		fprintf(stderr, "evspace mir: not all functions of probes are on any more: %s\n",
