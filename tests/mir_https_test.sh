@@ -215,6 +215,22 @@ nobody_waits_for_who_has_gone() {
 	bed_until idle && gets carol 200 '^<sir>' "$(sirreq "$tap_dir/sources/s.f90")"
 }
 
+# What it has asked for while no host answers, and has not waited for, was not: neither a new probe, nor another metric of one.
+nothing_is_done_for_who_has_gone() {
+	local id lost
+
+	gets control 200 '<probe' "$(instr '')" && id=$(id_of) && lost=p$((${id#p} + 1)) || return
+	grew() { gets observe 200 '^<measurement value="[1-9][0-9]*"' "$(ctrl VALUE "$id")"; }
+	is_gone() { gets observe 200 "no probe &quot;$lost&quot;" "$(ctrl VALUE "$lost")"; }
+	bed_until grew && kill -STOP "$(bed_pid agent)" || return
+	post control --max-time 1 --data-binary "<ctrlreq action='RESET'><probe id='$id'/><metric name='WC_TIME'/></ctrlreq>"
+	post control --max-time 1 --data-binary "$(instr '')"
+	bed_until is_gone
+	set -- $?
+	kill -CONT "$(bed_pid agent)"
+	[ "$1" -eq 0 ] && bed_until grew && gets control 200 '^<measurement/>' "$(ctrl REMOVE "$id")"
+}
+
 # Nobody can be taken while all descriptors are: it is said once, and goes on when there are some.
 without_descriptors_it_rests() {
 	local port=$((port + 3))
@@ -397,6 +413,7 @@ tap_case "who is slow is cut off, and many hold up nobody" the_slow_and_the_many
 tap_case "requests in pieces, several at once, half closed or damaged end nothing" odd_bytes_end_nothing
 tap_case "an element has few attributes" attributes_are_few
 tap_case "nobody waits for who has gone, or asks for much" nobody_waits_for_who_has_gone
+tap_case "nothing is done for who has gone before the answer" nothing_is_done_for_who_has_gone
 tap_case "documents without an end take bounded memory" unended_ones_are_bounded
 tap_case "without descriptors it rests, and says so once" without_descriptors_it_rests
 tap_case "nobody takes all destinations" nobody_takes_all_destinations

@@ -32,6 +32,7 @@ static const struct worker_limits limits = {
 struct errand {
 	TAILQ_ENTRY(errand) link;
 	struct errands *all;
+	struct probes *probes;
 	unsigned number;
 	struct mir_request *request;
 	struct probe_owner *owner;
@@ -42,12 +43,6 @@ struct errand {
 	char *folder;	       /* for what is fetched (fetch.h); NULL: nothing may be */
 	worker_function *work; /* that is done by a process of its own; NULL: none */
 	struct worker *worker; /* which is that one; NULL: it waits for its turn */
-};
-
-/* What a process has to know. */
-struct errand_work {
-	const struct errand *errand;
-	const struct probes *probes;
 };
 
 /* ---- by a process of its own ---- */
@@ -61,22 +56,20 @@ static bool work_end(struct mir_request *r, FILE *out)
 
 static bool sources_read(void *arg, FILE *out)
 {
-	const struct errand_work *work = arg;
-	struct mir_request *r = work->errand->request;
-	const struct sir_reach reach = {work->probes->flags, work->probes->fetch,
-					work->errand->folder, r->below};
+	const struct errand *e = arg;
+	const struct sir_reach reach = {e->probes->flags, e->probes->fetch, e->folder,
+					e->request->below};
 
-	sir_answer(r, &reach, out);
-	return work_end(work->errand->request, out);
+	sir_answer(e->request, &reach, out);
+	return work_end(e->request, out);
 }
 
 static bool sources_write(void *arg, FILE *out)
 {
-	const struct errand_work *work = arg;
+	const struct errand *e = arg;
 
-	writebacks_write(work->probes, work->errand->owner, work->errand->folder,
-			 work->errand->request);
-	return work_end(work->errand->request, out);
+	writebacks_write(e->probes, e->owner, e->folder, e->request);
+	return work_end(e->request, out);
 }
 
 /* May it begin, now that earlier ones that may have begun? Of those that write, one at a time. */
@@ -97,10 +90,8 @@ static bool is_its_turn(const struct errands *errands, const struct errand *e)
 }
 
 /* Is its work not done yet? */
-static bool errand_works(const struct errands *errands, struct errand *e,
-			 const struct probes *probes)
+static bool errand_works(const struct errands *errands, struct errand *e)
 {
-	struct errand_work work = {e, probes};
 	const char *text, *why;
 	bool wrong;
 	size_t n;
@@ -110,8 +101,8 @@ static bool errand_works(const struct errands *errands, struct errand *e,
 	if (!e->worker) {
 		if (!is_its_turn(errands, e))
 			return true;
-		e->folder = probes->fetch ? fetch_begin() : NULL;
-		e->worker = worker_new(errands->base, &limits, e->work, &work, NULL, NULL);
+		e->folder = e->probes->fetch ? fetch_begin() : NULL;
+		e->worker = worker_new(errands->base, &limits, e->work, e, NULL, NULL);
 		if (e->worker)
 			return true;
 		request_complain(e->request, &e->request->place, "no process for it: %s",
@@ -236,6 +227,7 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 	struct errand *e = memory_new(1, sizeof(*e));
 
 	*e = (struct errand){.all = errands,
+			     .probes = probes,
 			     .number = ++errands->named,
 			     .request = request,
 			     .owner = owner,
@@ -312,7 +304,7 @@ static bool errand_waits(const struct errands *errands, struct errand *e, struct
 	struct sources_need need;
 
 	*sources = (struct sources){NULL, NULL};
-	if (e->request->n_faults == 0 && errand_works(errands, e, probes))
+	if (e->request->n_faults == 0 && errand_works(errands, e))
 		return true;
 	if (e->request->n_faults > 0)
 		return false;
@@ -335,17 +327,21 @@ static void failures_tell(const struct errand *e, const struct probes *probes)
 					 p->why);
 }
 
+/* The probe that it has made, of which nobody is told. */
+static void mine_free(const struct errand *e)
+{
+	struct probe *p = e->mine ? probe_find(e->probes, e->mine) : NULL;
+
+	if (p)
+		probe_free(e->probes, p);
+}
+
 static void instrumentation_end(struct errand *e, struct probes *probes, FILE *out)
 {
-	struct probe *p = e->mine ? probe_find(probes, e->mine) : NULL;
-
 	failures_tell(e, probes);
-	if (e->request->n_faults > 0) {
-		if (p)
-			probe_free(probes, p);
-		return;
-	}
-	if (e->mine)
+	if (e->request->n_faults > 0)
+		mine_free(e);
+	else if (e->mine)
 		fprintf(out, "<probe id=\"%s\"/>\n", e->mine);
 	else
 		fputs("<measurement/>\n", out);
@@ -384,46 +380,67 @@ static void control_end(struct errand *e, struct probes *probes, const struct so
 }
 
 /* What a control request has changed stays, unless it is @refused. */
-static void changes_end(const struct errand *e, struct probes *probes, bool refused)
+static void changes_end(const struct errand *e, bool refused)
 {
 	const struct mir_request *r = e->request;
 
 	for (size_t i = 0; r->kind == MIR_CTRLREQ && i < r->n_probes; i++) {
-		struct probe *p = probe_find(probes, r->probes[i].text);
+		struct probe *p = probe_find(e->probes, r->probes[i].text);
 
 		if (p)
-			probe_change_end(probes, p, e->number, refused);
+			probe_change_end(e->probes, p, e->number, refused);
 	}
 }
 
-static void errand_end(struct errand *e, struct probes *probes, const struct sources *sources,
-		       FILE *out)
+static void errand_end(struct errand *e, const struct sources *sources, FILE *out)
 {
 	struct mir_request *r = e->request;
 	const char *why = sources_trouble(sources);
 
 	if (r->n_faults == 0 && why)
 		request_complain(r, &r->place, "no answer: %s", why);
-	if (r->n_faults > 0 && e->mine && probe_find(probes, e->mine))
-		probe_free(probes, probe_find(probes, e->mine));
 	if (r->n_faults > 0)
-		; /* all is said */
+		mine_free(e);
 	else if (r->kind == MIR_SNAPSHOTREQ)
-		snapshot_write(sources->snapshot, r, probes->toll, out);
+		snapshot_write(sources->snapshot, r, e->probes->toll, out);
 	else if (r->kind == MIR_INSTRREQ)
-		instrumentation_end(e, probes, out);
+		instrumentation_end(e, e->probes, out);
 	else
-		control_end(e, probes, sources, out);
-	changes_end(e, probes, r->n_faults > 0);
+		control_end(e, e->probes, sources, out);
+	changes_end(e, r->n_faults > 0);
+}
+
+void errand_drop(struct errand *e)
+{
+	if (!e)
+		return;
+	/* what nobody was told of has not been */
+	if (e->done) {
+		mine_free(e);
+		changes_end(e, true);
+	}
+	TAILQ_REMOVE(&e->all->list, e, link);
+	e->owner->errands--;
+	worker_free(e->worker);
+	fetch_end(e->folder);
+	request_free(e->request);
+	free(e->mine);
+	free(e);
+}
+
+static void errand_say(struct errand *e, const char *text, size_t n, bool wrong)
+{
+	e->done(e->arg, text, n, wrong);
+	e->done = NULL;
+	errand_drop(e);
 }
 
 /* What later requests may name is behind the answer. Returns the length of that. */
-static size_t sources_note(const struct errand *e, const struct probes *probes, const char *text,
-			   size_t n)
+static size_t sources_note(const struct errand *e, const char *text, size_t n)
 {
 	const char *end = n > 0 ? memrchr(text, '\0', n) : NULL;
 
-	writebacks_note(probes, e->owner, e->request);
+	writebacks_note(e->probes, e->owner, e->request);
 	if (!end)
 		return n;
 	units_note(e->owner, end + 1, n - (size_t)(end + 1 - text));
@@ -431,7 +448,7 @@ static size_t sources_note(const struct errand *e, const struct probes *probes, 
 }
 
 /* Returns whether what its process has said is the answer. */
-static bool work_answer(struct errand *e, struct probes *probes)
+static bool work_answer(struct errand *e)
 {
 	const char *text, *why;
 	bool wrong;
@@ -442,16 +459,14 @@ static bool work_answer(struct errand *e, struct probes *probes)
 	if (e->work == sources_write && !wrong)
 		return false;
 	if (e->work == sources_read && !wrong)
-		n = sources_note(e, probes, text, n);
-	if (e->mine && probe_find(probes, e->mine))
-		probe_free(probes, probe_find(probes, e->mine));
-	changes_end(e, probes, wrong);
-	e->done(e->arg, text, n, wrong);
-	errand_drop(e);
+		n = sources_note(e, text, n);
+	mine_free(e);
+	changes_end(e, wrong);
+	errand_say(e, text, n, wrong);
 	return true;
 }
 
-static void errand_answer(struct errand *e, struct probes *probes, const struct sources *sources)
+static void errand_answer(struct errand *e, const struct sources *sources)
 {
 	char *text = NULL;
 	size_t n;
@@ -460,15 +475,14 @@ static void errand_answer(struct errand *e, struct probes *probes, const struct 
 
 	if (!out)
 		abort();
-	errand_end(e, probes, sources, out);
+	errand_end(e, sources, out);
 	wrong = e->request->n_faults > 0;
 	if (wrong)
 		answer_errors(out, e->request);
 	if (fclose(out) != 0)
 		abort();
-	e->done(e->arg, text, n, wrong);
+	errand_say(e, text, n, wrong);
 	free(text);
-	errand_drop(e);
 }
 
 bool errands_run(struct errands *errands, struct probes *probes)
@@ -478,21 +492,8 @@ bool errands_run(struct errands *errands, struct probes *probes)
 
 	for (e = TAILQ_FIRST(&errands->list); e; e = next) {
 		next = TAILQ_NEXT(e, link);
-		if (!errand_waits(errands, e, probes, &sources) && !work_answer(e, probes))
-			errand_answer(e, probes, &sources);
+		if (!errand_waits(errands, e, probes, &sources) && !work_answer(e))
+			errand_answer(e, &sources);
 	}
 	return !TAILQ_EMPTY(&errands->list);
-}
-
-void errand_drop(struct errand *e)
-{
-	if (!e)
-		return;
-	TAILQ_REMOVE(&e->all->list, e, link);
-	e->owner->errands--;
-	worker_free(e->worker);
-	fetch_end(e->folder);
-	request_free(e->request);
-	free(e->mine);
-	free(e);
 }

@@ -29,7 +29,7 @@ void errands_init(struct errands *errands, struct event_base *base);
 struct errand *errand_new(struct errands *errands, struct probes *probes, struct probe_owner *owner,
 			  struct mir_request *request, errand_done *done, void *arg);
 
-/** Whoever asked is gone: there is no answer. NULL is fine. */
+/** Whoever asked is gone: there is no answer, and it has changed nothing. NULL is fine. */
 void errand_drop(struct errand *errand);
 
 /** Answer those that nothing is left to wait for. Returns whether there are others. */
