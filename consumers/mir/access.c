@@ -34,7 +34,7 @@ int access_check(const struct peer *peer, const struct mir_request *request, con
 			      peer->name);
 	if (!peer->name[0])
 		return errorf(e, "the certificate has no name; make one with evspace-certs");
-	if (!(peer->roles & ROLE_CONTROL) && request_changes(request))
+	if (request && !(peer->roles & ROLE_CONTROL) && request_changes(request))
 		return errorf(e,
 			      "%s may observe: snapshots, structure, values; probes are changed "
 			      "with a certificate of control",

@@ -209,9 +209,14 @@ static struct errand *on_document(void *arg, const struct peer *peer, const char
 				  errand_done *done, void *done_arg, struct error *e)
 {
 	struct mir *mir = arg;
-	struct mir_request *request = mir->read(text, n, mir->lenient);
-	struct probe_owner *owner = owner_of(mir, peer, request, e);
+	struct mir_request *request;
+	struct probe_owner *owner;
 
+	/* nothing is read of who may ask nothing */
+	if (access_check(peer, NULL, mir->common.look.run, e) < 0)
+		return NULL;
+	request = mir->read(text, n, mir->lenient);
+	owner = owner_of(mir, peer, request, e);
 	request->below = mir->sources ? mir->sources : "";
 	request->asker = hash_bytes(peer->name, strlen(peer->name));
 	if (owner)
@@ -439,14 +444,10 @@ static int mir_begin(struct mir *mir, struct error *e)
 	return 0;
 }
 
-static void event_end(struct event *event)
-{
-	if (event)
-		event_free(event);
-}
-
 static void mir_end(struct mir *mir)
 {
+	struct event *const events[] = {mir->acceptable, mir->term, mir->interrupt, mir->timer};
+
 	tools_leave(mir, true);
 	https_free(mir->https);
 	owners_run(&mir->owners, &mir->probes, true);
@@ -457,10 +458,9 @@ static void mir_end(struct mir *mir)
 	usages_fini(&mir->probes.usages);
 	units_free(&mir->nobody);
 	destinations_fini(&mir->probes.destinations);
-	event_end(mir->acceptable);
-	event_end(mir->term);
-	event_end(mir->interrupt);
-	event_end(mir->timer);
+	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i])
+			event_free(events[i]);
 	event_base_free(mir->tools.base);
 	if (mir->listener < 0 || mir->https)
 		return;

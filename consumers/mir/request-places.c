@@ -39,13 +39,14 @@ static bool walk_next(struct mir_walk *w, uint32_t at[2])
 void places_name(struct mir_place *place, const char *text, size_t n)
 {
 	struct mir_walk walk = {.text = text, .n = n, .line = 1};
+	struct markup last = {.name = "", .name_bytes = 0};
 	uint32_t at[2];
 
-	place->element[0] = '\0';
 	while (walk_next(&walk, at) &&
 	       (at[0] < place->line || (at[0] == place->line && at[1] <= place->column)))
-		snprintf(place->element, sizeof(place->element), "%.*s",
-			 (int)(walk.tag.name_bytes < 31 ? walk.tag.name_bytes : 31), walk.tag.name);
+		last = walk.tag;
+	snprintf(place->element, sizeof(place->element), "%.*s",
+		 (int)(last.name_bytes < 31 ? last.name_bytes : 31), last.name);
 }
 
 /* Attributes of a tag, or of what there is of one, by their "=". Those of namespaces are added. */
