@@ -107,6 +107,7 @@ def processes(n, text="/a/b/rank%d"):
     return "".join("<process id=\"" + text % i + "\"/>" for i in range(n))
 def large(more): return b.ask("<instrreq><metric name=\"CALLS\"/>%s</instrreq>" % more)
 assert "twice" in large(processes(3) + processes(1))[0].text
+assert "CALLS&quot; is there twice" in large("<metric name=\"CALLS\"/>")[0].text.replace("\"", "&quot;")
 assert "more than 1024" in large(processes(1025))[0].text
 assert "more than 4096 bytes" in large("<measuring destination=\"file:///%s\"/>" % ("d" * 5000))[0].text
 assert "more aggregates" in large("<measuring>%s</measuring>" % ("<aggregate function=\"SUM\"/>" * 6))[0].text

@@ -235,16 +235,30 @@ static void regions_check(struct probe *p, struct mir_request *r)
 	regions_settle(p);
 }
 
+/* Is it one of those before it? */
+static bool is_repeated(const struct mir_request *d, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (strcmp(d->metrics[k].text, d->metrics[i].text) == 0)
+			return true;
+	return false;
+}
+
 static void metrics_check(const struct probe *p, struct mir_request *r)
 {
 	const struct mir_request *d = p->defined;
 
 	if (d->n_metrics == 0 && !d->events)
 		request_complain(r, &d->place, "no metric; write one of %s", metric_names());
-	for (size_t i = 0; i < d->n_metrics; i++) {
+	/* as many as there are, and then faults end it */
+	for (size_t i = 0; i < d->n_metrics && r->n_faults < REQUEST_FAULTS; i++) {
 		const struct metric *m = metric_find(d->metrics[i].text);
 
-		if (!m)
+		if (is_repeated(d, i))
+			request_complain(r, &d->metrics[i].place,
+					 "\"%.80s\" is there twice; leave one out",
+					 d->metrics[i].text);
+		else if (!m)
 			request_complain(r, &d->metrics[i].place,
 					 "no metric \"%.80s\"; write one of %s", d->metrics[i].text,
 					 metric_names());
