@@ -47,7 +47,8 @@ struct toll_agent {
 struct toll {
 	struct evspace_connection *connection;
 	const char *run;
-	struct evspace_client *client; /* NULL: nothing is looked at */
+	struct evspace_client *client;	     /* NULL: nothing is looked at */
+	const struct evspace_client *beside; /* the other one; NULL: there is none */
 	const char *command;
 	bool json, fresh; /* fresh: the last answer is not said */
 	bool seldom;	  /* it is said to be; and when again: */
@@ -232,6 +233,11 @@ struct toll *toll_of(struct evspace_client *client, const char *command, bool js
 	return t;
 }
 
+void toll_beside(struct toll *t, const struct evspace_client *client)
+{
+	t->beside = client;
+}
+
 void toll_seldom(struct toll *t, const char *command)
 {
 	t->command = command;
@@ -306,12 +312,11 @@ int toll_spent_last(const struct toll *t, struct evspace_spent *spent, double *r
 
 /* ---- saying ---- */
 
-/* What it costs by the experiment that keeps a budget, with collecting; all NAN: there is none. */
-static struct evspace_spending measured(const struct toll *t)
+static struct evspace_spending measured_of(const struct evspace_client *client)
 {
 	struct evspace_spending s;
 
-	if (!t->client || !evspace_spending(t->client, &s))
+	if (!client || !evspace_spending(client, &s))
 		return (struct evspace_spending){
 			.budget = NAN, .slowdown = NAN, .low = NAN, .high = NAN};
 	if (s.why[0] || !isfinite(s.high))
@@ -319,6 +324,22 @@ static struct evspace_spending measured(const struct toll *t)
 	s.slowdown += s.collecting;
 	s.low += s.collecting;
 	s.high += s.collecting;
+	return s;
+}
+
+/* What it costs by the experiment that keeps a budget, with collecting; all NAN: there is none. */
+static struct evspace_spending measured(const struct toll *t)
+{
+	struct evspace_spending s = measured_of(t->client), other;
+
+	if (!t->beside)
+		return s;
+	/* each has what collecting costs in it: their sum is the most that it is */
+	other = measured_of(t->beside);
+	s.budget += other.budget;
+	s.slowdown += other.slowdown;
+	s.low = fmax(s.low, other.low);
+	s.high += other.high;
 	return s;
 }
 

@@ -18,6 +18,9 @@ struct toll *toll_new(struct evspace_connection *connection, const char *run);
  * ("events"), in JSON or not; all must outlive it. */
 struct toll *toll_of(struct evspace_client *client, const char *command, bool json);
 
+/** The command looks at this, too: what is measured for budgets is said of both together. */
+void toll_beside(struct toll *toll, const struct evspace_client *client);
+
 /** Ask from its loop and say it for @command where a program, or others, say their things, too: in
  * lines on stderr alone, once it is known and then every ten minutes. */
 void toll_seldom(struct toll *toll, const char *command);

@@ -221,7 +221,6 @@ static void take(struct watch *w)
 	uint64_t now = clock_mono_ns();
 
 	options_note_missing("watch", &w->heartbeat.common, w->heartbeat.client);
-	watch_stream_take(w);
 	heartbeat_take(&w->heartbeat);
 	watch_alarms(w, now, false);
 }
@@ -243,9 +242,11 @@ static int look(struct watch *w)
 
 	do {
 		rc = evspace_next(w->heartbeat.client, 100);
+		/* a budget may leave ten seconds between two looks: events, and costs, have theirs
+		 */
+		watch_stream_take(w);
 		if (rc > 0)
 			take(w);
-		/* a budget may leave ten seconds between two looks */
 		toll_step(w->toll);
 		if (!until && watch_ended(w, false, &code))
 			until = clock_mono_ns() + GONE_WITHIN_NS;
@@ -297,6 +298,7 @@ int watch_main(int argc, char **argv)
 	if (code < 0) {
 		(void)watch_stream_open(&w);
 		w.toll = toll_of(w.heartbeat.client, "watch", false);
+		toll_beside(w.toll, w.stream);
 		toll_seldom(w.toll, "watch");
 		code = look(&w);
 		toll_end(w.toll);
