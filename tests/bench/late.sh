@@ -7,14 +7,19 @@ The wind tunnel (small, 4 ranks) computes longer in some ranks, by so many micro
 looking take turns with none, in random order: "full" traces all and reads all of it 25 times a second;
 "budget" counts all but collectives, and reads these once a second from idle cores alone (--urgency idle). Of
 each: steps a second beside those without, in pairs, and the ranks that come to collectives later than the
-mean, by 95 % intervals (a t-test of their times of arrival), which should be the planted ones; which of those
-are missed. --quick: 6 rounds
-of 2 s, in about two minutes, the fewest pairs of which the least and the most are a 95 % interval.'
-rounds= seconds= late=1:1500,2:500
+mean, by 95 % intervals (a t-test of their mean lateness in each round), which should be the planted ones; which
+of those are missed, and who else is named.
+Ranks need rows of their neighbours for each step, and meet after five. So one that is A us late in each step
+has all others wait for it but for the last steps; the default, ranks 1 and 2 by 3000 us, as long as a step takes,
+has both come 1500 us after the mean of the four, and the two others 1500 us before it. (Of two that are
+late by A and by less, B, the second one comes B / 2 after the mean: if that is little, it is named by chance.)
+--quick: 6 rounds of 2 s, in about two minutes, the fewest of which the least and the most are a 95 % interval.'
+rounds= seconds= late=1:3000,2:3000
 . "${0%/*}/bench.sh"
 bench_options "quick rounds seconds late" "$@"
 rounds=${rounds:-${quick:+6}} seconds=${seconds:-${quick:+2}}
 rounds=${rounds:-10} seconds=${seconds:-5}
+[ "$rounds" -ge 6 ] || { echo "$0: of fewer than 6 rounds nothing can be told" >&2; exit 2; }
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
@@ -63,7 +68,7 @@ look() {
 	esac
 	pace
 	bed_kill INT look
-	grep '"op":"MPI_Allreduce"' "$bed_dir/look.out" >>"$bed_dir/$1.seen"
+	grep '"op":"MPI_Allreduce"' "$bed_dir/look.out" | sed "s/^/$i /" >>"$bed_dir/$1.seen"
 }
 
 # A round: the arms in random order, each beside a stretch of none.
@@ -90,27 +95,33 @@ cost() {
 		}'
 }
 
-# lateness ARM: "rank us low high" of each, of the collectives that all ranks were seen in.
+# lateness ARM: "rank us low high collectives" of each, of those that all ranks were seen in. Of one round they depend on each
+# other: its mean is one value. Student's quantile by its expansion (Abramowitz, Stegun: 26.7.5).
 lateness() {
-	sed -n 's/.*"rank":\([0-9]*\),.*"start_ns":\([0-9]*\),.*"seq_or_tag":\([0-9]*\),.*/\2 \1 \3/p' "$bed_dir/$1.seen" | awk '
+	sed -n 's/^\([0-9]*\) .*"rank":\([0-9]*\),.*"start_ns":\([0-9]*\),.*"seq_or_tag":\([0-9]*\),.*/\3 \2 \4 \1/p' "$bed_dir/$1.seen" | awk '
 		# the last 14 digits, as awk computes in doubles
-		{ t[$3, $2] = substr($1, 6); n[$3]++ }
+		{ t[$3, $2] = substr($1, 6); n[$3]++; round[$3] = $4 }
 		END {
 			for (c in n) {
 				if (n[c] != 4) continue
 				mean = (t[c, 0] + t[c, 1] + t[c, 2] + t[c, 3]) / 4
-				for (r = 0; r < 4; r++) { x = (t[c, r] - mean) / 1000; sum[r] += x; square[r] += x * x }
-				m++
+				for (r = 0; r < 4; r++) sum[round[c], r] += (t[c, r] - mean) / 1000
+				met[round[c]]++; m++
 			}
-			for (r = 0; r < 4 && m > 2; r++) {
-				mean = sum[r] / m; half = 1.96 * sqrt((square[r] / m - mean * mean) / m)
+			for (i in met) rounds++
+			df = rounds - 1
+			for (r = 0; r < 4 && df > 0; r++) {
+				mean = square = 0
+				for (i in met) mean += sum[i, r] / met[i] / rounds
+				for (i in met) square += (sum[i, r] / met[i] - mean) ^ 2
+				half = (1.96 + 2.372 / df + 2.822 / df ^ 2 + 2.556 / df ^ 3) * sqrt(square / df / rounds)
 				printf "%d %.0f %.0f %.0f %d\n", r, mean, mean - half, mean + half, m
 			}
 		}'
 }
 
 report() {
-	local arm=$1 named missed seen
+	local arm=$1 named missed others seen
 
 	lateness "$arm" >"$bed_dir/$arm.late"
 	named=$(awk '$3 > 0 { printf "%s%d", n++ ? "," : "", $1 }' "$bed_dir/$arm.late")
@@ -118,14 +129,15 @@ report() {
 		n = split(late, l, ",")
 		for (i = 1; i <= n; i++) { split(l[i], of, ":"); if (!(of[1] in named)) printf "%s%d", m++ ? "," : "", of[1] }
 	}' "$bed_dir/$arm.late")
+	others=$(awk -v late=",$late" '$3 > 0 && index(late, "," $1 ":") == 0 { printf "%s%d", n++ ? "," : "", $1 }' "$bed_dir/$arm.late")
 	seen=$(awk '{ print $5; exit }' "$bed_dir/$arm.late")
 	set -- $(cost "$arm")
 	if [ "$json" ]; then
-		printf '{"schema":1,"bench":"late","case":"%s","planted":"%s","named":"%s","missed":"%s","collectives":%d,"slowdown":%s,"low":%s,"high":%s,"pairs":%d}\n' \
-			"$arm" "$late" "$named" "$missed" "${seen:-0}" "$@" "$rounds"
+		printf '{"schema":1,"bench":"late","case":"%s","planted":"%s","named":"%s","missed":"%s","falsely":"%s","collectives":%d,"slowdown":%s,"low":%s,"high":%s,"pairs":%d}\n' \
+			"$arm" "$late" "$named" "$missed" "$others" "${seen:-0}" "$@" "$rounds"
 	else
-		printf '%-7s names %s, of the planted ones %s is not named, of %d collectives; slowdown %s (%s to %s)\n' \
-			"$arm" "${named:-none}" "${missed:-none}" "${seen:-0}" "$@"
+		printf '%-7s names %s, of the planted ones %s is not named, falsely %s, of %d collectives; slowdown %s (%s to %s)\n' \
+			"$arm" "${named:-none}" "${missed:-none}" "${others:-none}" "${seen:-0}" "$@"
 		sed 's/^\([0-9]*\) \(\S*\) \(\S*\) \(\S*\) .*/        rank \1: \2 us later than the mean (\3 to \4)/' "$bed_dir/$arm.late"
 	fi
 }
