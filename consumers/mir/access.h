@@ -7,8 +7,8 @@
 #include "pathmap/base/error.h"
 #include "tree/link/tls.h"
 
-/** May @peer ask @request (NULL: anything) about the run @run (NULL: it was not said which)? Returns
- * 0, or -1 with @e. */
+/** May @peer ask @request (NULL: anything) about the run @run (NULL: it was not said which)?
+ * Returns 0, or -1 with @e. */
 int access_check(const struct peer *peer, const struct mir_request *request, const char *run,
 		 struct error *e);
 
