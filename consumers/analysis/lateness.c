@@ -11,8 +11,7 @@
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 
-/* Most classes (5 MB), and processes in them (40 MB, and a kilobyte or three for each that is
- * late). */
+/* Most classes (5 MB), and processes in them (40 MB, 1 to 3 KB more for each that is late). */
 #define CLASSES_MOST 1024u
 #define MEMBERS_MOST (1u << 18)
 
@@ -222,7 +221,7 @@ static bool process_room(struct lateness *l, uint32_t process)
 	return process < PROCESSES_MOST;
 }
 
-/* What they did since the collective before, if that is known of all. */
+/* What they did since the collective before, if it has come, of all of them. */
 static void add_between(struct lateness *l, struct lateness_class *c, const struct meeting *m)
 {
 	double sum = 0, most = 0;
@@ -238,8 +237,6 @@ static void add_between(struct lateness *l, struct lateness_class *c, const stru
 		}
 		ns = (double)(a->start_ns - l->ended_ns[a->process]);
 		l->processes += l->ended_ns[a->process] == 0;
-		/* it was in another one meanwhile, of which members that are not in this one came
-		 * first */
 		known = known && l->ended_ns[a->process] != 0 && ns >= 0;
 		sum += ns > 0 ? ns : 0;
 		most = ns > most ? ns : most;

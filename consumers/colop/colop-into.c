@@ -20,7 +20,7 @@
 	"process text[64], late_ns f64, error_ns f64, times_share f64, cost_share f64"
 
 /* As these say. */
-struct finding {
+struct colop_finding {
 	char kind[8];
 	int32_t rank;
 	uint32_t comm, number, operations;
@@ -33,7 +33,7 @@ bool colop_into_begin(struct colop *c)
 	const struct evspace_element_plan plan = {.name = c->into,
 						  .run = evspace_run(c->follow.client),
 						  .fields = FIELDS,
-						  .bytes = sizeof(struct finding),
+						  .bytes = sizeof(struct colop_finding),
 						  .capacity = CAPACITY};
 	char why[256];
 
@@ -47,7 +47,7 @@ bool colop_into_begin(struct colop *c)
 }
 
 /* It never waits: the oldest is overwritten. */
-static void put(const struct colop *c, struct finding *f, const struct lateness_class *of,
+static void put(const struct colop *c, struct colop_finding *f, const struct lateness_class *of,
 		uint32_t process, uint32_t site)
 {
 	f->rank = attendance_rank(c->attendance, process);
@@ -60,7 +60,7 @@ static void put(const struct colop *c, struct finding *f, const struct lateness_
 
 void colop_into_once(const struct colop *c, const struct late_once *late)
 {
-	struct finding f = {
+	struct colop_finding f = {
 		.kind = "late",
 		.number = late->number,
 		.operations = 1,
@@ -86,7 +86,7 @@ void colop_into_often(struct colop *c, uint64_t now_ns)
 	found = memory_new(c->top, sizeof(*found));
 	n = lateness_often(c->lateness, c->least, found, c->top);
 	for (size_t i = 0; i < n; i++) {
-		struct finding f = {
+		struct colop_finding f = {
 			.kind = "often",
 			.operations = (uint32_t)found[i].meetings,
 			.late_ns = found[i].late_ns,
