@@ -110,6 +110,19 @@ catches() {
 	grep -q '^SigCgt:.*[2367abef]$' "/proc/$1/status"
 }
 
+# Who names a run or an archive that is none loses no file.
+unharmed() {
+	local word
+
+	printf 'precious\n' >"$tap_dir/precious"
+	for word in csv jsonl paje perfetto; do
+		tap_says 2 'nodir: No such file' evspace export --to $word --from "$tap_dir/nodir" "$tap_dir/precious" &&
+			tap_says 1 'nope' evspace export --to $word --run nope "$tap_dir/precious" &&
+			[ "$(cat "$tap_dir/precious")" = precious ] || { head -c 100 "$tap_dir/precious"; return 1; }
+	done
+	evspace export --to csv --from "$tap_dir/made" "$tap_dir/precious" 2>"$tap_dir/err" && cmp "$tap_dir/precious" "$tap_dir/csv"
+}
+
 # Ctrl-C while an archive is read: what there is, and exit code 1; a run ends with it.
 interrupted() {
 	local format said
@@ -377,6 +390,7 @@ bed_start agent evspace agent
 tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "a run in an archive, as JSON lines" made
 tap_case "CSV has a line for each event" csv_has_all
+tap_case "... and what was in the file stays until something comes" unharmed
 if [ ! -e "$EVSPACE_LIBDIR/libevspace-otf2.so" ]; then
 	tap_skip "otf2-print reads OTF2" "it was not built: there is no OTF2"
 elif ! command -v otf2-print >/dev/null; then

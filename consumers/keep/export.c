@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* evspace export: events in the formats of other tools. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,7 @@ struct export
 	const struct events_format *lines; /* NULL: of a trace */
 	export_write *write;		   /* of a trace; NULL: by the object for OTF2 */
 	FILE *file;
+	bool is_begun; /* lines are written to it */
 	struct trace_run trace;
 	struct read_progress progress;
 	uint64_t typed;	    /* tuples of programs' own elements that are in no such format */
@@ -72,11 +74,24 @@ static const struct usage export_usage = {
 
 /* ---- waves ---- */
 
+/* What was there before goes only now that something comes. */
+static void lines_begin(struct export *x)
+{
+	if (x->is_begun)
+		return;
+	x->is_begun = true;
+	/* what cannot be cut has nothing in it: a device, a pipe */
+	if (x->file != stdout && ftruncate(fileno(x->file), 0) < 0 && errno != EINVAL)
+		evspace_stop(x->follow.client);
+	fputs(x->lines->begin, x->file);
+}
+
 static void lines_write(struct export *x)
 {
 	struct evspace_event ev;
 	struct evspace_loss loss;
 
+	lines_begin(x);
 	while (evspace_loss(x->follow.client, &loss)) {
 		x->trace.lost += loss.lost;
 		x->lines->loss(&loss, 0, x->file);
@@ -206,13 +221,13 @@ static int run(struct export *x, const char *command)
 	x->follow.client = options_open(command, &x->follow.common, &code);
 	if (!x->follow.client)
 		return code;
-	if (x->lines)
-		fputs(x->lines->begin, x->file);
-	else
+	if (!x->lines)
 		trace_init(&x->trace, x->out);
 	code = follow_run(&x->follow, take_wave, x);
 	cut_short = is_cut_short(x);
-	x->trace.begun = x->lines && x->file != stdout;
+	if (x->lines && (code == EXIT_FINE || cut_short))
+		lines_begin(x);
+	x->trace.begun = x->is_begun && x->file != stdout;
 	rc = x->lines || cut_short ? 0 : trace_write(x, &e);
 	status_line_clear();
 	if (x->lines && x->file != stdout) {
@@ -252,7 +267,10 @@ static bool otf2_is_free(const struct export *x, const char *command)
 
 static bool lines_open(struct export *x, const char *command)
 {
-	x->file = strcmp(x->out, "-") == 0 ? stdout : fopen(x->out, "we");
+	const bool out = strcmp(x->out, "-") == 0;
+	int fd = out ? -1 : open(x->out, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+
+	x->file = out ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
 	if (!x->file) {
 		fprintf(stderr, "%s: %s: %s\n", command, x->out, strerror(errno));
 		return false;
