@@ -209,6 +209,10 @@ for what, why in (('<codeRegion from=\"user:a\" to=\"MPI_Send\"/>', 'one region'
     assert e.tag == 'errors' and why in e[0].text, ask.line
 e = define('<event/><measuring destination=\"archive:/elsewhere/x\"/>')
 assert e.tag == 'errors' and 'not below' in e[0].text, ask.line
+# each has a view of its own, and others are to have some
+e = define(to % 'third')
+assert e.tag == 'errors' and 'there are 2 archives' in e[0].text, ask.line
+assert ctrl('REMOVE', region).tag == 'measurement' and define(to % 'third').tag == 'probe', ask.line
 " --deliver "$tap_dir/out" && bed_until whole_archive && evspace events --view '' --from out/bcasts --json 2>err >again && [ "$(grep -o '"number":[0-9]*' again | sort | uniq -d | wc -l)" -eq 0 ]
 }
 

@@ -232,7 +232,7 @@ fetched_ones() {
 		says 'the answer is 302' "http://$at/moved.f90" && says 'larger than 16 MiB' "http://$at/endless.f90" && says '404' "http://$at/nothing.f90" &&
 		says 'does not end with the name' "http://$at/" && says 'the same name' "http://$at/s.f90" "http://$at/s.f90?again" &&
 		says 'is not read; write file' 'gopher://localhost/s.f90' &&
-		if [ -x "$top_builddir/evspace-clang" ]; then asks "http://$at/mmul.c" "http://$at/prototypes.h" && [ "$(regions subprogram '{name}')" = twice ] && fetched_is_written "http://$at"; fi &&
+		if [ -x "$top_builddir/evspace-clang" ]; then asks "http://$at/mmul.c" "http://$at/prototypes.h" && [ "$(regions subprogram '{name}')" = twice ] && fetched_is_written "http://$at" && fetched_reads_nothing_here "http://$at"; fi &&
 		[ -z "$(ls tmp)" ]
 	set -- $?
 	kill "$server"
@@ -240,17 +240,37 @@ fetched_ones() {
 	[ "$1" -eq 0 ] || { cat answer err serve.err; ls tmp; return 1; }
 }
 
+# Whoever has written it learns nothing of files that are here.
+fetched_reads_nothing_here() {
+	local how
+
+	mkdir -p here && printf 'secret_word x;\n' >here/key.h
+	for how in "$tap_dir/here/key.h" ../here/key.h; do
+		printf '#include "%s"\nint f(void) { return 0; }\n' "$how" >remote/curious.c
+		says 'includes what is neither with it' "$1/curious.c" && ! grep secret_word answer || return
+	done
+	printf '#include <stdio.h>\n#include "prototypes.h"\nint f(void) { return puts(""); }\n' >remote/curious.c
+	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ]
+}
+
 # The report's example, at this host: it is written on the local disk, instrumented.
 fetched_is_written() {
 	local id
 
 	id=$(regions subprogram '{id}')
-	mkdir -p written
+	mkdir -p written remote/other && cp remote/mmul.c remote/other
 	{
 		echo "<sirreq><resource in='$1/mmul.c' out='file://$tap_dir/written/mmul.c'/><resource in='$1/prototypes.h'/></sirreq>"
 		echo "<instrreq flush='true'><codeRegion from='$id'/><metric name='CALLS'/></instrreq>"
 	} | no_proxy='*' TMPDIR=$tap_dir/tmp timeout 100 evspace mir - "${options[@]}" --write "$tap_dir/written" >answer 2>err &&
-		gcc -c -I"$top_srcdir/node-agent/collect/core" -iquote remote -o written.o written/mmul.c && grep -q "$id" written/mmul.c
+		gcc -c -I"$top_srcdir/node-agent/collect/core" -iquote remote -o written.o written/mmul.c && grep -q "$id" written/mmul.c || return
+	# one with the same name would be in its place
+	{
+		echo "<sirreq><resource in='$1/mmul.c' out='file://$tap_dir/written/mmul.c'/><resource in='$1/prototypes.h'/></sirreq>"
+		echo "<sirreq><resource in='$1/other/mmul.c' out='file://$tap_dir/written/other.c'/></sirreq>"
+		echo "<instrreq flush='true'><codeRegion from='$id'/><metric name='CALLS'/></instrreq>"
+	} | no_proxy='*' TMPDIR=$tap_dir/tmp timeout 100 evspace mir - "${options[@]}" --write "$tap_dir/written" >answer 2>err
+	grep -q 'has the same name as' answer && tail -n 1 answer | grep -q '^<probe'
 }
 
 tap_case "functions, inlined ones and calls of MPI of a program, and ids that stay" a_program_by_hand

@@ -15,6 +15,9 @@ static const char *const with_value[] = {"-isystem", "-iquote", "-idirafter", "-
 /* All of it is the word. */
 static const char *const whole[] = {"-std=", "-ansi", "-m64", "-m32", "-march=", "-pthread"};
 
+/* Of these, those of folders. */
+static const char *const folders[] = {"-isystem", "-iquote", "-idirafter", "-I"};
+
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
 static void word_add(struct clang_flags *f, char *word)
@@ -131,14 +134,42 @@ static bool folders_take(struct clang_flags *f, const char *path)
 	return knows;
 }
 
-void clang_flags_take(struct clang_flags *flags, const char *path, const char *said)
+void clang_flags_take(struct clang_flags *flags, const char *path, const char *said, bool apart)
 {
 	*flags = (struct clang_flags){.n = 0};
 	if (said)
 		words_take(flags, said);
-	else if (!folders_take(flags, path))
+	else if (apart || !folders_take(flags, path))
 		words_take(flags, "-fopenmp");
 	words_take(flags, CODE_FLAGS);
+}
+
+/* Neither may be what links make of it. */
+static bool is_in(const char *file, const char *folder)
+{
+	char *real = realpath(file, NULL), *base = realpath(folder, NULL);
+	size_t n = base ? strlen(base) : 0;
+	bool in = real && base && strncmp(real, base, n) == 0 && real[n] == '/';
+
+	free(real);
+	free(base);
+	return in;
+}
+
+bool clang_flags_have(const struct clang_flags *flags, const char *folder, const char *file)
+{
+	bool have = is_in(file, folder) || is_in(file, "/usr");
+
+	for (size_t i = 0; i < flags->n && !have; i++) {
+		const char *word = flags->words[i],
+			   *begin = begin_of(word, folders, COUNT(folders));
+
+		if (begin && word[strlen(begin)])
+			have = is_in(file, word + strlen(begin));
+		else if (begin && i + 1 < flags->n)
+			have = is_in(file, flags->words[i + 1]);
+	}
+	return have;
 }
 
 void clang_flags_fini(struct clang_flags *flags)

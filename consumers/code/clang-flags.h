@@ -13,12 +13,15 @@ struct clang_flags {
 };
 
 /**
- * Take the flags of @path: of @said (words between blanks; NULL: none), else of the nearest
- * compile_commands.json, in a folder above it or in `build` there; and those that its headers may
- * need in any case. Only what says which text is read is taken, nothing that makes libclang load or
- * write anything.
+ * Take the flags of @path: of @said (words between blanks; NULL: none), else, unless it is @apart
+ * (code-read.h), of the nearest compile_commands.json, in a folder above it or in `build` there;
+ * and those that its headers may need in any case. Only what says which text is read is taken,
+ * nothing that makes libclang load or write anything.
  */
-void clang_flags_take(struct clang_flags *flags, const char *path, const char *said);
+void clang_flags_take(struct clang_flags *flags, const char *path, const char *said, bool apart);
+
+/** Is the file in the folder @folder, in one that the flags have for headers, or in /usr? */
+bool clang_flags_have(const struct clang_flags *flags, const char *folder, const char *file);
 
 void clang_flags_fini(struct clang_flags *flags);
 

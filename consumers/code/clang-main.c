@@ -71,15 +71,51 @@ static void code_write(const struct code_text *code)
 	}
 }
 
-static int walk_all(struct code_text *code, const char *said)
+/* ---- what it includes ---- */
+
+struct clang_inclusions {
+	const struct clang_flags *flags;
+	char *folder;
+	bool beyond; /* one is none that it may include */
+};
+
+static void on_inclusion(CXFile file, CXSourceLocation *from, unsigned depth, CXClientData arg)
+{
+	struct clang_inclusions *all = arg;
+	CXString name = clang_getFileName(file);
+
+	(void)from;
+	/* the first one is the source itself */
+	if (depth > 0)
+		all->beyond |= !clang_flags_have(all->flags, all->folder, clang_getCString(name));
+	clang_disposeString(name);
+}
+
+/* Does it include what is no matter of whoever has written it? */
+static bool includes_beyond(const struct clang_walk *w, const struct clang_flags *flags)
+{
+	const char *path = w->code->path, *slash = strrchr(path, '/');
+	struct clang_inclusions all = {
+		flags, slash ? memory_copy_bytes(path, (size_t)(slash - path)) : memory_copy("."),
+		false};
+
+	clang_getInclusions(w->unit, on_inclusion, &all);
+	free(all.folder);
+	return all.beyond;
+}
+
+/* ---- all ---- */
+
+static int walk_all(struct code_text *code, const char *said, bool apart)
 {
 	struct CXUnsavedFile text = {code->path, code->text, code->n};
 	struct clang_walk walk = {.code = code};
 	CXIndex index = clang_createIndex(0, 0);
 	struct clang_flags flags;
 	enum CXErrorCode error;
+	bool wrong;
 
-	clang_flags_take(&flags, code->path, said);
+	clang_flags_take(&flags, code->path, said, apart);
 	lines_find(&walk);
 	error = clang_parseTranslationUnit2(
 		index, code->path, (const char *const *)flags.words, (int)flags.n, &text, 1,
@@ -88,7 +124,17 @@ static int walk_all(struct code_text *code, const char *said)
 		fprintf(stderr, "%s: libclang has failed (%d)\n", code->path, error);
 		return 1;
 	}
-	if (doubts_take(&walk)) {
+	wrong = doubts_take(&walk);
+	/* which files there are is no matter of his either */
+	if (apart &&
+	    (includes_beyond(&walk, &flags) || (wrong && strstr(code->doubt, "file not found")))) {
+		fprintf(stderr,
+			"%s includes what is neither with it, nor in /usr, nor in a folder of "
+			"--flags; leave it out\n",
+			code->path);
+		return 1;
+	}
+	if (wrong) {
 		fprintf(stderr, "%s; say flags (--flags, or compile_commands.json)\n", code->doubt);
 		return 1;
 	}
@@ -110,18 +156,20 @@ int main(int argc, char **argv)
 	struct rlimit limit = {MEMORY_MAX, MEMORY_MAX};
 	struct code_text code = {.n = 0};
 	struct error e = {""};
+	bool apart = argc > 1 && strcmp(argv[1], "--apart") == 0;
 	int rc;
 
-	if (argc < 2 || argc > 3) {
-		fputs("usage: evspace-clang FILE [FLAGS]: evspace mir calls it\n", stderr);
+	if (argc < 3 || argc > 4 || (!apart && strcmp(argv[1], "--") != 0)) {
+		fputs("usage: evspace-clang --|--apart FILE [FLAGS]: evspace mir calls it\n",
+		      stderr);
 		return 2;
 	}
 	setrlimit(RLIMIT_AS, &limit);
-	if (code_load(&code, argv[1], &e) < 0) {
+	if (code_load(&code, argv[2], &e) < 0) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	rc = walk_all(&code, argv[2]);
+	rc = walk_all(&code, argv[3], apart);
 	code_fini(&code);
 	return rc;
 }

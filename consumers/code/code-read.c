@@ -65,10 +65,11 @@ static bool region_take(struct code_text *code, char *line)
 	return true;
 }
 
-static int c_read(struct code_text *code, const char *flags, struct error *e)
+static int c_read(struct code_text *code, const char *flags, bool apart, struct error *e)
 {
 	char *program = module_program("clang"), *text, *rest, *line;
-	char *argv[] = {program, code->path, (char *)flags, NULL};
+	char here[] = "--", alone[] = "--apart";
+	char *argv[] = {program, apart ? alone : here, code->path, (char *)flags, NULL};
 	int rc = -1;
 
 	if (access(program, X_OK) < 0) {
@@ -90,7 +91,8 @@ static int c_read(struct code_text *code, const char *flags, struct error *e)
 	return rc;
 }
 
-int code_read(struct code_text *code, const char *path, const char *flags, struct error *e)
+int code_read(struct code_text *code, const char *path, const char *flags, bool apart,
+	      struct error *e)
 {
 	enum code_language language = code_language_by(path, flags);
 
@@ -99,7 +101,7 @@ int code_read(struct code_text *code, const char *path, const char *flags, struc
 	code->flags = flags;
 	if (language >= CODE_FIXED) {
 		code_fortran(code, language == CODE_FIXED, !flags || strstr(flags, "-fopenmp"));
-	} else if (c_read(code, flags, e) < 0) {
+	} else if (c_read(code, flags, apart, e) < 0) {
 		code_fini(code);
 		return -1;
 	}

@@ -16,9 +16,11 @@ enum code_language code_language_by(const char *path, const char *flags);
 
 /**
  * Read a source and its regions, settled. @flags: those of the compiler, between blanks; NULL:
- * those of compile_commands.json, if there is one. Returns 0, or -1 with @e. It takes as long as
- * compiling does.
+ * those of compile_commands.json, if there is one. @apart: it is not of this host, and what it
+ * includes has to be in its folder, in those of the flags, or in /usr; no compile_commands.json is
+ * looked for. Returns 0, or -1 with @e. It takes as long as compiling does.
  */
-int code_read(struct code_text *code, const char *path, const char *flags, struct error *e);
+int code_read(struct code_text *code, const char *path, const char *flags, bool apart,
+	      struct error *e);
 
 #endif

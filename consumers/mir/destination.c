@@ -272,9 +272,15 @@ static bool socket_find(struct destination *d, const struct mir_place *place, st
 	return d->path != NULL;
 }
 
+/* Most archives at once: each has a program that writes it, with one of the four views that all of
+ * this user's consumers have of their own, and probes need some. */
+#define ARCHIVES_MOST 2u
+
 static bool archive_find(struct destination *d, const struct mir_place *place,
 			 struct mir_request *r)
 {
+	const struct destination *other;
+	unsigned n = 0;
 	int folder;
 
 	d->path = path_below(d->all->folder, d->uri + strlen("archive:"));
@@ -283,6 +289,14 @@ static bool archive_find(struct destination *d, const struct mir_place *place,
 				 "%.200s is not below the folder of --deliver; write "
 				 "archive:%.200s/NAME",
 				 d->uri, d->all->folder);
+		return false;
+	}
+	/* it is one of them by now */
+	LIST_FOREACH (other, &d->all->list, link)
+		n += destination_is_archive(other->uri);
+	if (n > ARCHIVES_MOST) {
+		request_complain(r, place, "there are %u archives already; take one of these",
+				 ARCHIVES_MOST);
 		return false;
 	}
 	folder = destination_archive(d);

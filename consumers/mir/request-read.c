@@ -14,11 +14,20 @@
 
 __attribute__((visibility("default"))) mir_request_function mir_request_read;
 
+#if LIBXML_VERSION >= 21200
+typedef const xmlError *mir_xml_error;
+#else
+typedef xmlErrorPtr mir_xml_error;
+#endif
+
+/* So many of them are enough. */
+#define ERRORS_MOST 100u
+
 /* A document on its way. */
 struct mir_reading {
 	struct mir_request *request;
 	struct mir_places places;
-	size_t n; /* elements and attributes so far */
+	size_t n, errors; /* elements and attributes so far; and of the XML */
 	bool declares;
 };
 
@@ -50,6 +59,18 @@ static void on_doctype(void *ctx, const xmlChar *name, const xmlChar *external,
 	(void)external;
 	(void)system;
 	((struct mir_reading *)parser->_private)->declares = true;
+	xmlStopParser(parser);
+}
+
+/* libxml2 may raise one for each byte, and go on. */
+static void on_error(void *ctx, mir_xml_error error)
+{
+	xmlParserCtxtPtr parser = ctx;
+
+	if (error->level < XML_ERR_ERROR ||
+	    ++((struct mir_reading *)parser->_private)->errors < ERRORS_MOST)
+		return;
+	parser->wellFormed = 0;
 	xmlStopParser(parser);
 }
 
@@ -90,6 +111,7 @@ static xmlDocPtr document_parse(struct mir_reading *r, const char *text, size_t 
 	parser->_private = r;
 	parser->sax->startElementNs = on_start;
 	parser->sax->internalSubset = on_doctype;
+	parser->sax->serror = on_error;
 	parser->sax->comment = NULL;
 	parser->sax->processingInstruction = NULL;
 	/* whatever it says of its encoding: tags are found in bytes */

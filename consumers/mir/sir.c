@@ -91,7 +91,7 @@ int sir_read(const struct sir_reach *reach, const char *name, struct code_text *
 	     struct error *e)
 {
 	char *path = file_of(reach, name, e);
-	int rc = path ? code_read(code, path, reach->flags, e) : -1;
+	int rc = path ? code_read(code, path, reach->flags, fetch_is(name), e) : -1;
 
 	free(path);
 	if (rc < 0)

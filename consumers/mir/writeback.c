@@ -41,6 +41,28 @@ static void out_check(const struct probes *probes, struct mir_request *r, size_t
 	free(path);
 }
 
+/* Whatever is fetched is in one folder when it is written, by the last part of its name. */
+static void fetched_check(const struct probe_owner *owner, struct mir_request *r, size_t i)
+{
+	const char *uri = r->resources[i].text;
+	char *path = fetch_is(uri) ? fetch_path("", uri) : NULL;
+	const struct writeback *w;
+
+	LIST_FOREACH (w, &owner->writebacks, link) {
+		char *its = path && fetch_is(w->in) ? fetch_path("", w->in) : NULL;
+
+		if (its && strcmp(its, path) == 0 && strcmp(w->in, uri) != 0) {
+			request_complain(r, &r->resources[i].place,
+					 "%.200s has the same name as %.200s, which is written "
+					 "back; they have to have different ones",
+					 uri, w->in);
+			path[0] = '\0';
+		}
+		free(its);
+	}
+	free(path);
+}
+
 void writebacks_check(const struct probes *probes, const struct probe_owner *owner,
 		      struct mir_request *request)
 {
@@ -50,6 +72,8 @@ void writebacks_check(const struct probes *probes, const struct probe_owner *own
 	LIST_FOREACH (w, &owner->writebacks, link)
 		n++;
 	for (size_t i = 0; i < request->n_resources; i++) {
+		if (request->writes)
+			fetched_check(owner, request, i);
 		if (!request->outs[i])
 			continue;
 		if (++n > WRITEBACKS_MAX)
