@@ -112,25 +112,15 @@ static bool is_over(const struct colop_live *live, uint64_t ns)
 	       (live->operations == 0 || live->operations >= OPERATIONS_LEAST || ns >= LONGEST_NS);
 }
 
-void colop_live_take(struct colop_live *live, uint64_t now_ns)
+static void judge(struct colop_live *live, uint64_t now_ns)
 {
+	const uint64_t ns = now_ns - live->since_ns;
+	const bool over = is_over(live, ns);
 	struct colop *c = &live->colop;
 	struct late_often found[LOOKED_AT];
 	size_t n = 0, all;
-	uint64_t ns;
-	bool over;
 
-	evspace_rewind(c->follow.client);
-	attendance_turn(c->attendance);
-	arrivals_take(c->arrivals, c->follow.client);
-	if (arrivals_are_read(c->follow.client))
-		meeting_order_turn(c->order);
-	live->since_ns = live->since_ns ? live->since_ns : now_ns;
-	if (now_ns - live->looked_ns < LOOK_NS)
-		return;
 	live->looked_ns = now_ns;
-	ns = now_ns - live->since_ns;
-	over = is_over(live, ns);
 	all = lateness_often(c->lateness, LEAST, found, LOOKED_AT);
 	for (size_t i = 0; i < all && n < MOST; i++) {
 		if (found[i].member->times >= TIMES_LEAST)
@@ -145,6 +135,32 @@ void colop_live_take(struct colop_live *live, uint64_t now_ns)
 	c->lateness = lateness_new(CONFIDENCE, forget_once, c);
 	live->since_ns = now_ns;
 	live->operations = 0;
+}
+
+void colop_live_begin(struct colop_live *live, uint64_t begin_ns)
+{
+	live->since_ns = live->since_ns ? live->since_ns : begin_ns;
+}
+
+void colop_live_take(struct colop_live *live, uint64_t now_ns)
+{
+	struct colop *c = &live->colop;
+
+	evspace_rewind(c->follow.client);
+	attendance_turn(c->attendance);
+	arrivals_take(c->arrivals, c->follow.client);
+	if (arrivals_are_read(c->follow.client))
+		meeting_order_turn(c->order);
+	colop_live_begin(live, now_ns);
+	if (now_ns - live->looked_ns >= LOOK_NS)
+		judge(live, now_ns);
+}
+
+void colop_live_end(struct colop_live *live, uint64_t now_ns)
+{
+	meetings_end(live->colop.meetings);
+	meeting_order_turn(live->colop.order);
+	judge(live, now_ns);
 }
 
 size_t colop_live_late(const struct colop_live *live)

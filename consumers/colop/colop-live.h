@@ -17,9 +17,14 @@ struct colop_live *colop_live_new(struct evspace_client *client);
 /** NULL is fine. */
 void colop_live_free(struct colop_live *live);
 
-/** Take all events of the client's wave, at @now_ns (CLOCK_MONOTONIC), however many somebody has
- * taken of them before. */
+/** Take all events of the client's wave, at @now_ns (CLOCK_MONOTONIC, or of an archive by its
+ * events), however many somebody has taken of them before. */
 void colop_live_take(struct colop_live *live, uint64_t now_ns);
+
+/** Of an archive, whose times are those of its events: it begins at @begin_ns (what is said later
+ * is none), and nothing more comes at @now_ns, so that what there is is judged. */
+void colop_live_begin(struct colop_live *live, uint64_t begin_ns);
+void colop_live_end(struct colop_live *live, uint64_t now_ns);
 
 /** How many ranks are late often now, so that others lose 5 % of their time by each. */
 size_t colop_live_late(const struct colop_live *live);

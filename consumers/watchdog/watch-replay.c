@@ -60,6 +60,8 @@ static void end_take(struct watch *w)
 	struct heartbeat *h = &w->heartbeat;
 
 	h->n_found = agreement_find(h->agreement, true, &h->found);
+	if (w->late)
+		colop_live_end(w->late, (uint64_t)w->newest_ns);
 	watch_find_slow(w);
 	watch_alarms(w, (uint64_t)w->newest_ns, true);
 }

@@ -150,7 +150,9 @@ static void wave_take(struct watch *w)
 void watch_stream_wave(struct watch *w)
 {
 	wave_take(w);
-	if (w->late)
+	if (w->late && w->order.n > 0)
+		colop_live_begin(w->late, (uint64_t)w->order.items[0].event.start_ns);
+	if (w->late && w->newest_ns > 0)
 		colop_live_take(w->late, (uint64_t)w->newest_ns);
 	slow_look(w, (uint64_t)w->newest_ns);
 }
