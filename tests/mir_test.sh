@@ -583,6 +583,7 @@ destinations_are_below_a_folder() {
 	} >documents
 	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<errors>' answers)" -eq 7 ] && [ ! -e a ] && [ ! -e outside ] &&
 		mir 1 --run wind <documents && [ "$(grep -c 'deliver DIR' answers)" -eq 7 ] || return
+	tap_says 2 'deliver out: write the whole path' evspace mir - --run wind --deliver out <documents || return
 	# no lines of their own in the log
 	printf "$document" "unix:$tap_dir/out/a&#10;audit" "file://$tap_dir/out/a&#x9b;b" "element:a&#x7f;" >documents
 	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c 'has control characters' answers)" -eq 3 ] || return

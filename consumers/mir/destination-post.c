@@ -24,14 +24,17 @@ struct destination_visit {
 	struct evhttp_connection *connection;
 };
 
-int destinations_post(struct destinations *all, const char *text, const char *dir,
-		      const char *identity, struct error *e)
+int destinations_begin(struct destinations *all, const char *text, const char *dir,
+		       const char *identity, struct error *e)
 {
 	const char *equals = text ? strchr(text, '=') : NULL, *where = equals ? equals + 1 : text;
 	const char *colon = where ? strrchr(where, ':') : NULL;
 	struct address a;
 	char number[128];
 
+	if (all->folder && all->folder[0] != '/')
+		return errorf(e, "--deliver %.200s: write the whole path, as requests have it",
+			      all->folder);
 	if (!text)
 		return 0;
 	if (strncmp(where, "unix:", 5) == 0 || !colon || equals == text)

@@ -46,11 +46,12 @@ struct destinations {
 	struct tls *tls; /* who we are */
 };
 
-/** Read "[NAME=]HOST:PORT", the host that documents may be posted to (NULL: none), with the
- * certificate @identity of the folder @dir (access_identity()). Returns 0, or -1 with @e. It may
- * wait for the host's name to be looked up. */
-int destinations_post(struct destinations *all, const char *text, const char *dir,
-		      const char *identity, struct error *e);
+/** Is the folder a whole path, as requests have it? And read "[NAME=]HOST:PORT", the host that
+ * documents may be posted to (NULL: none), with the certificate @identity of the folder @dir
+ * (access_identity()). Returns 0, or -1 with @e. It may wait for the host's name to be looked up.
+ */
+int destinations_begin(struct destinations *all, const char *text, const char *dir,
+		       const char *identity, struct error *e);
 
 void destinations_fini(struct destinations *all);
 

@@ -431,8 +431,8 @@ static int mir_begin(struct mir *mir, struct error *e)
 
 	*(void **)(void *)&mir->read =
 		module_function(REQUEST_OBJECT, REQUEST_SYMBOL, "libxml2 (libxml2-dev)", e);
-	if (!mir->read || destinations_post(&mir->probes.destinations, mir->post,
-					    mir->common.look.tls, mir->certificate, e) < 0)
+	if (!mir->read || destinations_begin(&mir->probes.destinations, mir->post,
+					     mir->common.look.tls, mir->certificate, e) < 0)
 		return -1;
 	if (mir->listen)
 		return mir_listen(mir, e);
