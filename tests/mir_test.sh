@@ -576,6 +576,21 @@ values_are_delivered() {
 	[ -s values ] && sort -gc values
 }
 
+# However often a request says: values are taken and delivered five times a second at most, and a file has 1 GiB.
+what_is_delivered_is_bounded() {
+	local document='<instrreq activated="true" flush="true"><codeRegion from="p2p"/><metric name="CALLS"/><measuring interval="1" delivery="%s" destination="%s"/></instrreq>\n' \
+		begun=${EPOCHREALTIME/./} name n
+
+	rm -f out/often out/each && truncate -s 1G out/full && printf "$document" 1 "file://$tap_dir/out/often" -1 "file://$tap_dir/out/each" 1 "file://$tap_dir/out/full" >documents &&
+		timeout 60 evspace mir - --run wind --deliver "$tap_dir/out" --linger 3s <documents >answers 2>err && [ "$(grep -c '^<probe' answers)" -eq 3 ] || { cat answers err; return 1; }
+	for name in often each; do
+		n=$(wc -l <"out/$name")
+		[ "$n" -ge 3 ] && [ "$n" -le $(((${EPOCHREALTIME/./} - begun) / 200000 + 1)) ] || { echo "$name: $n"; return 1; }
+	done
+	[ "$(stat -c %s out/full)" -eq $((1 << 30)) ] && [ "$(head -n 1 err)" = "evspace mir: file://$tap_dir/out/full: it has 1 GiB, which is the most; what comes waits, up to 1024 KiB" ] || { cat err; return 1; }
+	rm out/full
+}
+
 # Without the folder, outside of it, through a link.
 destinations_are_below_a_folder() {
 	local document='<instrreq><metric name="CALLS"/><measuring delivery="1" destination="%s"/></instrreq>\n'
@@ -677,6 +692,7 @@ tap_case "processor time is what the kernel has counted" time_is_the_kernels
 tap_case "waits and memory are what the kernel has counted" waits_and_memory_are_the_kernels
 tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
 tap_case "values are delivered to files" values_are_delivered
+tap_case "what is delivered is bounded" what_is_delivered_is_bounded
 tap_case "destinations are below the folder that was said" destinations_are_below_a_folder
 tap_case "what probes cost the program is told" cost_is_told
 tap_case "a budget is kept by probes, too" budget_is_kept

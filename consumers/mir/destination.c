@@ -22,6 +22,9 @@
 /* When to try one again that takes nothing. */
 #define AGAIN_S 1
 
+/* Most bytes of a file. */
+#define FILE_MOST ((off_t)1 << 30)
+
 /* ---- below the folder ---- */
 
 static const char *path_below(const char *folder, const char *path)
@@ -158,6 +161,14 @@ static void socket_close(struct destination *d)
 	d->sent = 0;
 }
 
+/* Has it all that it may have? Who empties it has more. */
+static bool file_is_full(const struct destination *d)
+{
+	struct stat st;
+
+	return !d->socket && fstat(d->fd, &st) == 0 && st.st_size >= FILE_MOST;
+}
+
 /* Write what can be written. */
 static void stream_run(struct destination *d)
 {
@@ -168,9 +179,14 @@ static void stream_run(struct destination *d)
 		return;
 	}
 	while ((t = STAILQ_FIRST(&d->texts))) {
-		ssize_t n = d->socket ? send(d->fd, t->text + d->sent, t->n - d->sent, MSG_NOSIGNAL)
-				      : write(d->fd, t->text + d->sent, t->n - d->sent);
+		ssize_t n;
 
+		if (d->sent == 0 && file_is_full(d)) {
+			destination_rest(d, "it has 1 GiB, which is the most");
+			return;
+		}
+		n = d->socket ? send(d->fd, t->text + d->sent, t->n - d->sent, MSG_NOSIGNAL)
+			      : write(d->fd, t->text + d->sent, t->n - d->sent);
 		if (n < 0 && errno == EAGAIN) {
 			writable_wait(d);
 			return;

@@ -15,6 +15,9 @@
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
+/* Values are neither taken nor delivered more often than waves bring some. */
+#define LOOK_MS UINT64_C(200)
+
 /* The document of a probe; or why there is none. */
 static void document_write(struct probe *p, const struct sources *sources, FILE *out)
 {
@@ -59,6 +62,7 @@ static void values_deliver(struct probe *p, const struct sources *sources)
 
 static void due_later(uint64_t *due_ns, uint64_t now, uint64_t ms)
 {
+	ms = ms > LOOK_MS ? ms : LOOK_MS;
 	*due_ns += ms * 1000000;
 	if (*due_ns < now)
 		*due_ns = now + ms * 1000000;
@@ -111,12 +115,15 @@ static bool probe_deliver_due(struct probes *probes, struct probe *p, uint64_t n
 	uint64_t due_ns = each ? p->fresh_ns : p->deliver_ns;
 	struct sources sources;
 
-	if (p->defined->events || (each ? due_ns == 0 : !is_due(due_ns, now)))
+	/* of `each`, the next one is not yet, or it is none */
+	if (p->defined->events || !is_due(due_ns, now) || (each && now < p->deliver_ns))
 		return false;
 	if (!sources_since(probes, &need, due_ns, &sources))
 		return true;
 	values_deliver(p, &sources);
-	if (m->delivery > 0)
+	if (each)
+		p->deliver_ns = now + LOOK_MS * 1000000;
+	else
 		due_later(&p->deliver_ns, now, (uint64_t)m->delivery);
 	return false;
 }
