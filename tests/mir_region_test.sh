@@ -204,11 +204,16 @@ assert len(got) > 10 and all(e['label'] == 'assemble' for e in got), got[:1]
 assert ctrl('ACTIVATE', trace).tag == 'measurement', ask.line
 again = ask('<instrreq activated=\"true\" flush=\"true\"><codeRegion from=\"MPI_Bcast\"/>%s</instrreq>' % (to % 'bcasts'))
 assert again.tag == 'errors' and 'archive' in again[0].text, ask.line
-for what, why in (('<codeRegion from=\"user:a\" to=\"MPI_Send\"/>', 'one region'), ('<codeRegion from=\"user:a b\"/>', 'one region'), ('<metric name=\"CALLS\"/>', 'archives take events')):
+for what, why in (('<codeRegion from=\"user:a\" to=\"MPI_Send\"/>', 'one region'), ('<codeRegion from=\"user:a b\"/>', 'one region'), ('<codeRegion from=\"user:a|op=MPI_Send\"/>', 'one region'), ('<metric name=\"CALLS\"/>', 'archives take events')):
     e = define(what + (to % 'x' if 'metric' not in what else (to % 'x').replace('<event/>', '')))
     assert e.tag == 'errors' and why in e[0].text, ask.line
-e = define('<event/><measuring destination=\"archive:/elsewhere/x\"/>')
-assert e.tag == 'errors' and 'not below' in e[0].text, ask.line
+for where in '/elsewhere/x', here + '/out/.':
+    e = define('<event/><measuring destination=\"archive:%s\"/>' % where)
+    assert e.tag == 'errors' and 'not below' in e[0].text, ask.line
+# nothing else is written into it
+for name in 'bcasts/index', 'bcasts/00000001.evspace', 'labels/more/x':
+    e = define('<metric name=\"CALLS\"/><measuring delivery=\"1000\" destination=\"file://%s/out/%s\"/>' % (here, name))
+    assert e.tag == 'errors' and 'is in an archive' in e[0].text, ask.line
 # each has a view of its own, and others are to have some
 e = define(to % 'third')
 assert e.tag == 'errors' and 'there are 2 archives' in e[0].text, ask.line

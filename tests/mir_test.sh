@@ -598,14 +598,15 @@ destinations_are_below_a_folder() {
 	mkdir -p out && ln -s "$tap_dir" out/link
 	{
 		printf "$document" "file://$tap_dir/out/../a" "file://$tap_dir/a" "file://$tap_dir/out/link/a" "file:///etc/passwd" \
-			"http://127.0.0.1/" "file://$tap_dir/outside" "file://$tap_dir/out/%2e%2e/a"
+			"http://127.0.0.1/" "file://$tap_dir/outside" "file://$tap_dir/out/%2e%2e/a" "file://$tap_dir/out/./a" "file://$tap_dir/out//a"
 	} >documents
-	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<errors>' answers)" -eq 7 ] && [ ! -e a ] && [ ! -e outside ] &&
-		mir 1 --run wind <documents && [ "$(grep -c 'deliver DIR' answers)" -eq 7 ] || return
+	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<errors>' answers)" -eq 9 ] && [ ! -e a ] && [ ! -e outside ] && [ ! -e out/a ] &&
+		mir 1 --run wind <documents && [ "$(grep -c 'deliver DIR' answers)" -eq 9 ] || return
 	tap_says 2 'deliver out: write the whole path' evspace mir - --run wind --deliver out <documents || return
 	# no lines of their own in the log
-	printf "$document" "unix:$tap_dir/out/a&#10;audit" "file://$tap_dir/out/a&#x9b;b" "element:a&#x7f;" >documents
-	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c 'has control characters' answers)" -eq 3 ] || return
+	printf "$document" "unix:$tap_dir/out/a&#10;audit" "file://$tap_dir/out/a&#x9b;b" "file://$tap_dir/out/a&#x202e;b" "element:a&#x7f;" >documents
+	echo '<instrreq><codeRegion from="user:a&#x2066;b"/><metric name="CALLS"/></instrreq>' >>documents
+	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c 'control characters; leave them out' answers)" -eq 5 ] || return
 	printf "$document" $(seq -f "unix:$tap_dir/out/n%g" 129) >documents
 	mir 1 --run wind --deliver "$tap_dir/out" <documents && [ "$(grep -c '^<probe' answers)" -eq 128 ] &&
 		tail -n 1 answers | grep -q 'there are 128 destinations, and 128 of them are yours: no tool has more than what it leaves for others'

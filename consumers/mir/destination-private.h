@@ -51,6 +51,16 @@ void destination_next(struct destination *destination, bool dropped);
 /** It takes nothing for now: say why, once, and try again in a while. */
 void destination_rest(struct destination *destination, const char *why);
 
+/** The part of @path below @folder; NULL: it is not below it, or not of names alone. */
+const char *destination_path(const char *folder, const char *path);
+
+/** Open @path below @folder: no links, and nothing outside. Returns a descriptor, or -1 with errno.
+ */
+int destination_open(const char *folder, const char *path, uint64_t flags, uint64_t mode);
+
+/** Is it in an archive, or will it be? */
+bool destination_is_archived(const struct destination *destination);
+
 /** Open the element that it is, or complain. */
 bool destination_element_find(struct destination *destination, const struct mir_place *place,
 			      struct mir_request *request);

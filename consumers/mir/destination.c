@@ -4,13 +4,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -25,73 +23,14 @@
 /* Most bytes of a file. */
 #define FILE_MOST ((off_t)1 << 30)
 
-/* ---- below the folder ---- */
-
-static const char *path_below(const char *folder, const char *path)
-{
-	size_t n = strlen(folder);
-
-	while (n > 1 && folder[n - 1] == '/')
-		n--;
-	if (strncmp(path, folder, n) != 0 || path[n] != '/' || !path[n + 1] || strchr(path, '%'))
-		return NULL;
-	return path + n + 1;
-}
-
-const char *destination_below(const char *folder, const char *uri)
-{
-	if (strncmp(uri, "file:///", strlen("file:///")) != 0)
-		return NULL;
-	return path_below(folder, uri + strlen("file://"));
-}
-
-/* No links, and nothing outside. Returns a descriptor, or -1 with errno. */
-static int below_open(const char *folder, const char *path, uint64_t flags, uint64_t mode)
-{
-	struct open_how how = {.flags = flags | O_CLOEXEC,
-			       .mode = mode,
-			       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-					  RESOLVE_NO_MAGICLINKS};
-	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, saved;
-
-	if (dir < 0)
-		return -1;
-	fd = (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
-	saved = errno;
-	close(dir);
-	errno = saved;
-	return fd;
-}
-
-int destination_folder(const char *folder, const char *path)
-{
-	return below_open(folder, path, O_PATH | O_DIRECTORY, 0);
-}
-
-bool destination_is_archive(const char *uri)
-{
-	return strncmp(uri, "archive:", strlen("archive:")) == 0;
-}
-
-int destination_archive(const struct destination *d)
-{
-	const char *name = strrchr(d->path, '/');
-	char *above = name ? memory_copy_bytes(d->path, (size_t)(name - d->path)) : NULL;
-	int dir = destination_folder(d->all->folder, above ? above : ".");
-
-	free(above);
-	if (dir < 0)
-		return -1;
-	(void)mkdirat(dir, name ? name + 1 : d->path, 0700);
-	close(dir);
-	return destination_folder(d->all->folder, d->path);
-}
+/* ---- what waits ---- */
 
 /* Connect to a socket, through its folder. Returns 0, or -1 with errno. */
 static int socket_connect(struct destination *d)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	int there = below_open(d->all->folder, d->path, O_PATH | O_NOFOLLOW, 0), rc = -1, saved;
+	int there = destination_open(d->all->folder, d->path, O_PATH | O_NOFOLLOW, 0), rc = -1,
+	    saved;
 	struct stat st;
 
 	if (there < 0)
@@ -110,8 +49,6 @@ static int socket_connect(struct destination *d)
 	errno = saved;
 	return rc;
 }
-
-/* ---- what waits ---- */
 
 void destination_next(struct destination *d, bool dropped)
 {
@@ -261,15 +198,20 @@ uint64_t destination_dropped(const struct destination *d)
 
 static bool file_find(struct destination *d, const struct mir_place *place, struct mir_request *r)
 {
+	bool archived;
+
 	d->path = destination_below(d->all->folder, d->uri);
-	if (d->path)
-		d->fd = below_open(d->all->folder, d->path,
-				   O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
+	archived = d->path && destination_is_archived(d);
+	if (d->path && !archived)
+		d->fd = destination_open(d->all->folder, d->path,
+					 O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0600);
 	if (!d->path)
 		request_complain(
 			r, place,
 			"%.200s is not below the folder of --deliver; write file://%.200s/NAME",
 			d->uri, d->all->folder);
+	else if (archived)
+		request_complain(r, place, "%.200s is in an archive; take another folder", d->uri);
 	else if (d->fd < 0)
 		request_complain(r, place, "%.200s: %s", d->uri, strerror(errno));
 	return d->fd >= 0;
@@ -279,7 +221,7 @@ static bool file_find(struct destination *d, const struct mir_place *place, stru
 static bool socket_find(struct destination *d, const struct mir_place *place, struct mir_request *r)
 {
 	d->socket = true;
-	d->path = path_below(d->all->folder, d->uri + strlen("unix:"));
+	d->path = destination_path(d->all->folder, d->uri + strlen("unix:"));
 	if (!d->path)
 		request_complain(
 			r, place,
@@ -299,7 +241,7 @@ static bool archive_find(struct destination *d, const struct mir_place *place,
 	unsigned n = 0;
 	int folder;
 
-	d->path = path_below(d->all->folder, d->uri + strlen("archive:"));
+	d->path = destination_path(d->all->folder, d->uri + strlen("archive:"));
 	if (!d->path) {
 		request_complain(r, place,
 				 "%.200s is not below the folder of --deliver; write "
@@ -362,19 +304,6 @@ static bool destination_find(struct destination *d, const struct mir_place *plac
 	return file_find(d, place, r);
 }
 
-/* It is told in lines of the log. */
-static bool has_controls(const char *uri)
-{
-	size_t n;
-
-	for (const char *at = uri; *at; at += n) {
-		n = utf8_length(at, strlen(at));
-		if (n == 0 || utf8_is_control(at, n))
-			return true;
-	}
-	return false;
-}
-
 static struct destination_share share_of(const struct destinations *all, const char *owner)
 {
 	struct destination_share share = {all->n, 0};
@@ -407,7 +336,8 @@ struct destination *destination_join(struct destinations *all, const char *uri, 
 	struct destination_share share;
 	struct destination *d;
 
-	if (has_controls(uri)) {
+	/* it is told in lines of the log */
+	if (utf8_has_controls(uri)) {
 		request_complain(request, place,
 				 "the destination has control characters; leave them out");
 		return NULL;

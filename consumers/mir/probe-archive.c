@@ -75,7 +75,7 @@ static bool entities_write(FILE *out, const struct probe *p, const char **comm)
 static bool label_write(FILE *out, const struct probe_region *r)
 {
 	fprintf(out, " op=evspace_region label=%s", r->label);
-	return strlen(r->label) < CONDITION_MOST && !strpbrk(r->label, " \t\r\n;{}#\"") &&
+	return strlen(r->label) < CONDITION_MOST && !strpbrk(r->label, " \t\r\n;{}#\"|") &&
 	       (r->function || (!wildcard_is(r->label) && !strchr(r->label, ',')));
 }
 

@@ -10,6 +10,7 @@
 #include "consumers/mir/units.h"
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/utf8.h"
 #include "tree/data/op.h"
 
 /* Most bytes that all of an owner are defined by: of 64 owners, half of what a file of probes may
@@ -212,6 +213,9 @@ static void region_check(const struct mir_word *word, struct mir_request *r)
 
 	if (!word->text)
 		return;
+	if (utf8_has_controls(word->text))
+		request_complain(r, &word->place,
+				 "the region has control characters; leave them out");
 	if (!probe_region_read(&region, word->text))
 		request_complain(r, &word->place,
 				 "no region \"%.80s\"; write an operation, as MPI_Send, or a group "

@@ -31,10 +31,27 @@ size_t utf8_length(const char *text, size_t left)
 bool utf8_is_control(const char *text, size_t length)
 {
 	unsigned char c = (unsigned char)text[0];
+	unsigned char last = (unsigned char)text[length > 0 ? length - 1 : 0];
 
 	if (length == 1)
 		return c < 0x20 || c == 0x7f;
-	return length == 2 && c == 0xc2 && (unsigned char)text[1] < 0xa0;
+	if (length == 3 && strncmp(text, "\xe2\x80", 2) == 0)
+		return last >= 0xaa && last <= 0xae;
+	if (length == 3 && strncmp(text, "\xe2\x81", 2) == 0)
+		return last >= 0xa6 && last <= 0xa9;
+	return length == 2 && c == 0xc2 && last < 0xa0;
+}
+
+bool utf8_has_controls(const char *text)
+{
+	size_t left = strlen(text), n;
+
+	for (; left > 0; text += n, left -= n) {
+		n = utf8_length(text, left);
+		if (n == 0 || utf8_is_control(text, n))
+			return true;
+	}
+	return false;
 }
 
 void utf8_clean(char *text)
