@@ -37,6 +37,7 @@ struct errand {
 	struct mir_request *request;
 	struct probe_owner *owner;
 	char *mine;	   /* the id of the probe that it has made; NULL: none */
+	unsigned change;   /* probes->changes, with its own */
 	uint64_t since_ns; /* all that was before then has to have come */
 	errand_done *done;
 	void *arg;
@@ -73,12 +74,12 @@ static bool sources_write(void *arg, FILE *out)
 }
 
 /* May it begin, now that earlier ones that may have begun? Of those that write, one at a time. */
-static bool is_its_turn(const struct errands *errands, const struct errand *e)
+static bool is_its_turn(const struct errand *e)
 {
 	const struct errand *other;
 	unsigned n = 0, own = 0;
 
-	TAILQ_FOREACH (other, &errands->list, link) {
+	TAILQ_FOREACH (other, &e->all->list, link) {
 		if (!other->worker)
 			continue;
 		n++;
@@ -90,7 +91,7 @@ static bool is_its_turn(const struct errands *errands, const struct errand *e)
 }
 
 /* Is its work not done yet? */
-static bool errand_works(const struct errands *errands, struct errand *e)
+static bool errand_works(struct errand *e)
 {
 	const char *text, *why;
 	bool wrong;
@@ -99,10 +100,10 @@ static bool errand_works(const struct errands *errands, struct errand *e)
 	if (!e->work)
 		return false;
 	if (!e->worker) {
-		if (!is_its_turn(errands, e))
+		if (!is_its_turn(e))
 			return true;
 		e->folder = e->probes->fetch ? fetch_begin() : NULL;
-		e->worker = worker_new(errands->base, &limits, e->work, e, NULL, NULL);
+		e->worker = worker_new(e->all->base, &limits, e->work, e, NULL, NULL);
 		if (e->worker)
 			return true;
 		request_complain(e->request, &e->request->place, "no process for it: %s",
@@ -119,25 +120,25 @@ static bool errand_works(const struct errands *errands, struct errand *e)
 
 /* ---- begun ---- */
 
-static void structure_begin(struct errand *e, const struct probes *probes)
+static void structure_begin(struct errand *e)
 {
-	writebacks_check(probes, e->owner, e->request);
+	writebacks_check(e->probes, e->owner, e->request);
 	if (e->request->n_faults == 0)
 		e->work = sources_read;
 }
 
-static void probes_flush(struct probes *probes, struct errand *e)
+static void probes_flush(struct errand *e)
 {
 	struct probe *p;
 
 	if (!LIST_EMPTY(&e->owner->writebacks))
 		e->work = sources_write;
-	TAILQ_FOREACH (p, &probes->list, link) {
+	TAILQ_FOREACH (p, &e->probes->list, link) {
 		if (p->flushed || p->owner != e->owner)
 			continue;
 		p->flushed = true;
 		if (p->wanted)
-			probe_begin(probes, p, e->number);
+			probe_begin(e->probes, p, e->number);
 	}
 }
 
@@ -148,27 +149,27 @@ static bool is_of_defaults(const struct mir_request *r)
 	       r->n_entities == 0;
 }
 
-static void instrumentation_begin(struct errand *e, struct probes *probes)
+static void instrumentation_begin(struct errand *e)
 {
 	if (is_of_defaults(e->request)) {
 		measuring_settle(&e->owner->defaults, &e->request->measuring);
 	} else {
-		const struct probe *p = probe_new(probes, e->owner, e->request);
+		const struct probe *p = probe_new(e->probes, e->owner, e->request);
 
 		if (!p)
 			return;
 		e->mine = memory_copy(p->id);
 	}
 	if (e->request->flush)
-		probes_flush(probes, e);
+		probes_flush(e);
 }
 
 /* A probe that a control request names, if it may: else complains. */
-static struct probe *probe_named(const struct errand *e, struct probes *probes, size_t i)
+static struct probe *probe_named(const struct errand *e, size_t i)
 {
 	struct mir_request *r = e->request;
 	const struct mir_word *id = &r->probes[i];
-	struct probe *p = probe_find(probes, id->text);
+	struct probe *p = probe_find(e->probes, id->text);
 
 	if (!p)
 		request_complain(r, &id->place,
@@ -183,14 +184,14 @@ static struct probe *probe_named(const struct errand *e, struct probes *probes, 
 	return p;
 }
 
-static void control_begin(struct errand *e, struct probes *probes)
+static void control_begin(struct errand *e)
 {
 	struct mir_request *r = e->request;
 	struct probe **named;
 
 	/* as many as there are, and then faults end it */
 	for (size_t i = 0; i < r->n_probes && r->n_faults < REQUEST_FAULTS; i++) {
-		struct probe *p = probe_named(e, probes, i);
+		struct probe *p = probe_named(e, i);
 
 		if (p && p->named_by == e->number)
 			request_complain(r, &r->probes[i].place,
@@ -202,16 +203,16 @@ static void control_begin(struct errand *e, struct probes *probes)
 		return;
 	named = memory_new(r->n_probes, sizeof(struct probe *));
 	for (size_t i = 0; i < r->n_probes; i++)
-		named[i] = probe_named(e, probes, i);
+		named[i] = probe_named(e, i);
 	/* all of it, or nothing */
 	if (!request_only_looks(r)) {
 		for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
-			probe_change_plan(probes, named[i], r, e->number);
+			probe_change_plan(e->probes, named[i], r, e->number);
 		for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
-			probe_change_do(probes, named[i]);
+			probe_change_do(e->probes, named[i]);
 	}
 	if (r->flush && r->n_faults == 0)
-		probes_flush(probes, e);
+		probes_flush(e);
 	free(named);
 }
 
@@ -235,32 +236,33 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 			     .done = done,
 			     .arg = arg};
 	probes->changes += request_changes(request);
+	e->change = probes->changes;
 	owner->errands++;
 	TAILQ_INSERT_TAIL(&errands->list, e, link);
 	if (request->n_faults == 0 && request->kind == MIR_SIRREQ)
-		structure_begin(e, probes);
+		structure_begin(e);
 	else if (request->n_faults == 0 && request->kind == MIR_INSTRREQ)
-		instrumentation_begin(e, probes);
+		instrumentation_begin(e);
 	else if (request->n_faults == 0 && request->kind == MIR_CTRLREQ)
-		control_begin(e, probes);
+		control_begin(e);
 	return e;
 }
 
 /* ---- waited for ---- */
 
 /* Does one that it has begun not measure yet? */
-static bool probes_begin(const struct errand *e, const struct probes *probes)
+static bool probes_begin(const struct errand *e)
 {
 	const struct probe *p;
 
-	TAILQ_FOREACH (p, &probes->list, link)
+	TAILQ_FOREACH (p, &e->probes->list, link)
 		if (p->errand == e->number && p->begins_ns > 0)
 			return true;
 	return false;
 }
 
 /* Has all come that its probes have to measure? */
-static bool probes_are_whole(const struct errand *e, struct probes *probes)
+static bool probes_are_whole(const struct errand *e)
 {
 	const struct mir_request *r = e->request;
 
@@ -268,7 +270,7 @@ static bool probes_are_whole(const struct errand *e, struct probes *probes)
 	    clock_mono_ns() - e->since_ns >= PROBE_PATIENCE_NS)
 		return true;
 	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct probe *p = probe_find(probes, r->probes[i].text);
+		const struct probe *p = probe_find(e->probes, r->probes[i].text);
 
 		if (p && p->active && !probe_is_whole(p, e->since_ns))
 			return false;
@@ -276,7 +278,7 @@ static bool probes_are_whole(const struct errand *e, struct probes *probes)
 	return true;
 }
 
-static struct sources_need errand_need(const struct errand *e, struct probes *probes)
+static struct sources_need errand_need(const struct errand *e)
 {
 	const struct mir_request *r = e->request;
 	struct sources_need need = {.snapshot = r->kind == MIR_SNAPSHOTREQ,
@@ -286,7 +288,7 @@ static struct sources_need errand_need(const struct errand *e, struct probes *pr
 	if (r->kind != MIR_CTRLREQ || r->action == MIR_ACTIVATE || r->action == MIR_REMOVE)
 		return need;
 	for (size_t i = 0; i < r->n_probes; i++) {
-		const struct probe *p = probe_find(probes, r->probes[i].text);
+		const struct probe *p = probe_find(e->probes, r->probes[i].text);
 
 		if (!p || !p->active || (!probe_value_is_taken(p) && r->action != MIR_RESET))
 			continue;
@@ -298,30 +300,30 @@ static struct sources_need errand_need(const struct errand *e, struct probes *pr
 }
 
 /* Is there something to wait for? *@sources are what it needs. */
-static bool errand_waits(const struct errands *errands, struct errand *e, struct probes *probes,
-			 struct sources *sources)
+static bool errand_waits(struct errand *e, struct sources *sources)
 {
 	struct sources_need need;
 
 	*sources = (struct sources){NULL, NULL};
-	if (e->request->n_faults == 0 && errand_works(errands, e))
+	if (e->request->n_faults == 0 && errand_works(e))
 		return true;
 	if (e->request->n_faults > 0)
 		return false;
-	if (probes_begin(e, probes) ||
-	    (e->request->kind == MIR_CTRLREQ && !probes_are_whole(e, probes)))
+	/* what it has changed is in the file first */
+	if ((request_changes(e->request) && (int)(e->change - e->probes->kept) > 0) ||
+	    probes_begin(e) || (e->request->kind == MIR_CTRLREQ && !probes_are_whole(e)))
 		return true;
-	need = errand_need(e, probes);
-	return !sources_since(probes, &need, e->since_ns, sources);
+	need = errand_need(e);
+	return !sources_since(e->probes, &need, e->since_ns, sources);
 }
 
 /* ---- answered ---- */
 
-static void failures_tell(const struct errand *e, const struct probes *probes)
+static void failures_tell(const struct errand *e)
 {
 	const struct probe *p;
 
-	TAILQ_FOREACH (p, &probes->list, link)
+	TAILQ_FOREACH (p, &e->probes->list, link)
 		if (p->errand == e->number && p->why)
 			request_complain(e->request, &e->request->place, "cannot be measured: %s",
 					 p->why);
@@ -336,9 +338,9 @@ static void mine_free(const struct errand *e)
 		probe_free(e->probes, p);
 }
 
-static void instrumentation_end(struct errand *e, struct probes *probes, FILE *out)
+static void instrumentation_end(struct errand *e, FILE *out)
 {
-	failures_tell(e, probes);
+	failures_tell(e);
 	if (e->request->n_faults > 0)
 		mine_free(e);
 	else if (e->mine)
@@ -355,22 +357,21 @@ static void probe_stop(struct probes *probes, struct probe *p, const struct sour
 	probe_end(probes, p);
 }
 
-static void control_end(struct errand *e, struct probes *probes, const struct sources *sources,
-			FILE *out)
+static void control_end(struct errand *e, const struct sources *sources, FILE *out)
 {
 	struct mir_request *r = e->request;
 	struct probe **some = memory_new(r->n_probes, sizeof(struct probe *));
 
-	failures_tell(e, probes);
+	failures_tell(e);
 	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++)
-		some[i] = probe_named(e, probes, i);
+		some[i] = probe_named(e, i);
 	for (size_t i = 0; i < r->n_probes && r->n_faults == 0; i++) {
 		if (r->action == MIR_RESET)
 			probe_reset(some[i], sources->usages);
 		else if (r->action == MIR_DEACTIVATE)
-			probe_stop(probes, some[i], sources);
+			probe_stop(e->probes, some[i], sources);
 		else if (r->action == MIR_REMOVE)
-			probe_free(probes, some[i]);
+			probe_free(e->probes, some[i]);
 	}
 	if (r->n_faults == 0 && r->action == MIR_VALUE)
 		probe_values_write(some, r->n_probes, sources, out);
@@ -404,9 +405,9 @@ static void errand_end(struct errand *e, const struct sources *sources, FILE *ou
 	else if (r->kind == MIR_SNAPSHOTREQ)
 		snapshot_write(sources->snapshot, r, e->probes->toll, out);
 	else if (r->kind == MIR_INSTRREQ)
-		instrumentation_end(e, e->probes, out);
+		instrumentation_end(e, out);
 	else
-		control_end(e, e->probes, sources, out);
+		control_end(e, sources, out);
 	changes_end(e, r->n_faults > 0);
 }
 
@@ -485,14 +486,14 @@ static void errand_answer(struct errand *e, const struct sources *sources)
 	free(text);
 }
 
-bool errands_run(struct errands *errands, struct probes *probes)
+bool errands_run(struct errands *errands)
 {
 	struct sources sources;
 	struct errand *e, *next;
 
 	for (e = TAILQ_FIRST(&errands->list); e; e = next) {
 		next = TAILQ_NEXT(e, link);
-		if (!errand_waits(errands, e, probes, &sources) && !work_answer(e))
+		if (!errand_waits(e, &sources) && !work_answer(e))
 			errand_answer(e, &sources);
 	}
 	return !TAILQ_EMPTY(&errands->list);

@@ -33,6 +33,6 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 void errand_drop(struct errand *errand);
 
 /** Answer those that nothing is left to wait for. Returns whether there are others. */
-bool errands_run(struct errands *errands, struct probes *probes);
+bool errands_run(struct errands *errands);
 
 #endif

@@ -15,8 +15,8 @@
 #include "consumers/mir/https.h"
 #include "consumers/mir/metric.h"
 #include "consumers/mir/owner.h"
-#include "consumers/mir/probe-file.h"
 #include "consumers/mir/probe-function.h"
+#include "consumers/mir/probe-keeper.h"
 #include "consumers/mir/probing.h"
 #include "consumers/mir/request.h"
 #include "consumers/mir/tool.h"
@@ -64,9 +64,8 @@ struct mir {
 	const char *sources;	 /* that tools elsewhere may ask about; NULL: none */
 	const char *listen;	 /* where tools connect; NULL: a file has all documents */
 	const char *certificate; /* that tools elsewhere see; NULL: that of this host's name */
-	const char *keep;	 /* the file that has probes; NULL: none */
-	unsigned kept;		 /* of the changes of probes, these are in it */
-	uint64_t linger_ns;	 /* how long to go on after the last document */
+	struct probe_keeper keeper;
+	uint64_t linger_ns; /* how long to go on after the last document */
 	mir_request_function *read;
 	struct probes probes; /* without a connection until one is needed */
 	struct errands errands;
@@ -109,7 +108,7 @@ static const struct option_row mir_rows[] = {
 	{"fetch", "HOSTS", OPTION_TEXT, .at = offsetof(struct mir, probes.fetch),
 	 .help = "let sirreq name sources at these hosts, HOST or HOST:PORT,...: "
 		 "https://HOST/PATH, http: and ftp: are fetched by curl(1)"},
-	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keep),
+	{"keep", "FILE", OPTION_TEXT, .at = offsetof(struct mir, keeper.path),
 	 .help = "of HOST:PORT: keep probes in FILE, and begin with those that are there"},
 	{"linger", "TIME", OPTION_TIME, .at = offsetof(struct mir, linger_ns),
 	 .help = "deliver values for so long after the last document"},
@@ -271,17 +270,6 @@ static void tools_leave(struct mir *mir, bool all)
 	}
 }
 
-static void probes_keep(struct mir *mir)
-{
-	struct error e;
-
-	if (!mir->keep || mir->kept == mir->probes.changes)
-		return;
-	mir->kept = mir->probes.changes;
-	if (probe_file_write(mir->keep, &mir->owners, &mir->probes, &e) < 0)
-		fprintf(stderr, "evspace mir: probes are not kept: %s\n", e.text);
-}
-
 /* Do what there is to do. Returns in how many ms there is more, -1: never. */
 static int mir_work(struct mir *mir)
 {
@@ -289,8 +277,8 @@ static int mir_work(struct mir *mir)
 	int functions_ms;
 
 	/* before whoever has made them is told */
-	probes_keep(mir);
-	waits |= errands_run(&mir->errands, &mir->probes);
+	probe_keeper_run(&mir->keeper, &mir->probes);
+	waits |= errands_run(&mir->errands);
 	waits |= snapshots_run(&mir->probes.snapshots);
 	functions_ms = probe_functions_run(&mir->probes);
 	/* for waves, and not for ever */
@@ -338,7 +326,6 @@ static void mir_run(struct mir *mir)
 		}
 		mir_wait(mir, more ? 0 : timeout_ms);
 	}
-	probes_keep(mir);
 	until = clock_mono_ns() + LAST_NS;
 	while (destinations_wait(&mir->probes.destinations) && clock_mono_ns() < until)
 		mir_wait(mir, WAITING_MS);
@@ -359,7 +346,8 @@ static bool is_local(const char *address)
 
 static int probes_restore(struct mir *mir, struct error *e)
 {
-	if (mir->keep && probe_file_read(mir->keep, &mir->owners, &mir->probes, mir->read, e) < 0)
+	if (mir->keeper.path &&
+	    probe_file_read(mir->keeper.path, &mir->owners, &mir->probes, mir->read, e) < 0)
 		return -1;
 	if (mir->probes.n > 0)
 		mir_connect(mir);
@@ -412,7 +400,7 @@ static void base_make(struct mir *mir)
 /* Do the options go together? */
 static int mir_check(const struct mir *mir, struct error *e)
 {
-	bool keeps = mir->keep || (mir->certificate && !mir->post) || mir->sources;
+	bool keeps = mir->keeper.path || (mir->certificate && !mir->post) || mir->sources;
 
 	if (keeps && (!mir->listen || is_local(mir->listen)))
 		return errorf(e, "--keep and --certificate are of --listen HOST:PORT");
@@ -450,6 +438,7 @@ static void mir_end(struct mir *mir)
 
 	tools_leave(mir, true);
 	https_free(mir->https);
+	probe_keeper_end(&mir->keeper, &mir->probes);
 	owners_run(&mir->owners, &mir->probes, true);
 	archivers_fini(&mir->probes.archivers, mir->tools.base);
 	probe_functions_fini(&mir->probes);
@@ -486,7 +475,8 @@ int mir_main(int argc, char **argv)
 	mir.probes.destinations.run = mir.common.look.run;
 	base_make(&mir);
 	errands_init(&mir.errands, mir.tools.base);
-	mir.probes.destinations.base = mir.tools.base;
+	mir.probes.destinations.base = mir.keeper.base = mir.tools.base;
+	mir.keeper.owners = &mir.owners;
 	if (mir_check(&mir, &e) < 0 || mir_begin(&mir, &e) < 0) {
 		fprintf(stderr, "evspace mir: %s\n", e.text);
 		return EXIT_USAGE;

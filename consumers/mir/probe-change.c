@@ -11,6 +11,7 @@
 struct probe_change {
 	unsigned errand;
 	bool done;
+	bool removes;			 /* it is to be nothing */
 	bool anew;			 /* it measures something else, or differently */
 	struct mir_request *defined;	 /* NULL: as it is */
 	struct destination *destination; /* NULL: as it is, or it had none */
@@ -65,6 +66,7 @@ void probe_change_plan(struct probes *probes, struct probe *p, struct mir_reques
 	probe_change_free(p);
 	p->change = c = memory_new(1, sizeof(*c));
 	*c = (struct probe_change){.errand = errand,
+				   .removes = request->action == MIR_REMOVE,
 				   .anew = request->n_metrics > 0 || request->measuring.said,
 				   .wanted = request->action == MIR_ACTIVATE	 ? true
 					     : request->action == MIR_DEACTIVATE ? false
@@ -125,6 +127,11 @@ void probe_change_do(struct probes *probes, struct probe *p)
 		probe_series_make(p);
 	if (p->flushed && p->wanted && (c->anew || !c->active))
 		probe_begin(probes, p, c->errand);
+}
+
+bool probe_change_removes(const struct probe *probe)
+{
+	return probe->change && probe->change->done && probe->change->removes;
 }
 
 static void change_undo(struct probes *probes, struct probe *p, struct probe_change *c)

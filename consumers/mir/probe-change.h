@@ -13,6 +13,9 @@ void probe_change_plan(struct probes *probes, struct probe *probe, struct mir_re
 /** Do what is planned. */
 void probe_change_do(struct probes *probes, struct probe *probe);
 
+/** Does what is done end it, when the errand is over? */
+bool probe_change_removes(const struct probe *probe);
+
 /** The errand is over: what it has done stays; or, if @undo, the probe is as it was before, and
  * goes on to measure if it did. Nothing, if another one has changed it since. */
 void probe_change_end(struct probes *probes, struct probe *probe, unsigned errand, bool undo);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "consumers/mir/probe-change.h"
 #include "consumers/mir/probe-define.h"
 #include "consumers/mir/request-write.h"
 #include "pathmap/base/config.h"
@@ -47,7 +48,7 @@ int probe_file_write(const char *path, const struct owners *owners, const struct
 		abort();
 	fputs(HEADER, out);
 	TAILQ_FOREACH (p, &probes->list, link)
-		if (p->owner->name)
+		if (p->owner->name && !probe_change_removes(p))
 			probe_write(out, p);
 	/* after those that these defaults are not for */
 	LIST_FOREACH (o, &owners->list, link) {

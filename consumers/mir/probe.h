@@ -112,10 +112,11 @@ struct probes {
 	} functions;
 	struct destinations destinations;
 	struct archivers archivers;
-	const char *write;	    /* that sources are written back below; NULL: none */
-	const char *flags;	    /* how sources are compiled (code-read.h) */
-	const char *fetch;	    /* hosts that they may be fetched from; NULL: none */
-	unsigned n, named, changes; /* the last: of what there is and how it is defined, so far */
+	const char *write; /* that sources are written back below; NULL: none */
+	const char *flags; /* how sources are compiled (code-read.h) */
+	const char *fetch; /* hosts that they may be fetched from; NULL: none */
+	unsigned n, named;
+	unsigned changes, kept; /* of what there is and how it is defined; in a file, if any */
 };
 
 /** Define a probe by @request, of which it takes what it needs. Returns NULL after a complaint. */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Has the file of probes written when these have changed, by a copy of this process, one at a time:
+ * others are answered meanwhile, and all that changes until it has ended is for the next one. */
+#ifndef EVSPACE_PROBE_KEEPER_H
+#define EVSPACE_PROBE_KEEPER_H
+
+#include "consumers/mir/probe-file.h"
+
+struct event_base;
+
+/** Zeroed at first, but for what is said. */
+struct probe_keeper {
+	const char *path; /* of the file; NULL: there is none */
+	const struct owners *owners;
+	struct event_base *base; /* woken up when one has ended */
+	struct worker *worker;	 /* NULL: none writes */
+	unsigned changes;	 /* that the file has when it has ended */
+};
+
+/** Begin to write what has changed, if none writes; @probes->kept says what is written. */
+void probe_keeper_run(struct probe_keeper *keeper, struct probes *probes);
+
+/** Write what is not written yet, and wait for that. */
+void probe_keeper_end(struct probe_keeper *keeper, struct probes *probes);
+
+#endif
