@@ -298,6 +298,32 @@ unended_ones_are_bounded() {
 	gets observe 200 '<snapshot>' '<snapshotreq/>'
 }
 
+# Nor do answers that nobody takes: there is room for two of 50 MiB, then the first one's connection ends.
+untaken_ones_are_bounded() {
+	yes '      call a' | head -n 75000 | sed '1i\      subroutine many' >sources/many.f
+	echo '      end subroutine' >>sources/many.f
+	/usr/bin/python3 - "$port" "$EVSPACE_TLS" "$tap_dir/sources/many.f" <<-'EOF' || return
+		import http.client, ssl, sys
+		tls = ssl.create_default_context(cafile=sys.argv[2] + '/ca.pem')
+		tls.check_hostname = False
+		tls.load_cert_chain(sys.argv[2] + '/observe.pem', sys.argv[2] + '/observe.key')
+		def asks(n):
+		    c = http.client.HTTPSConnection('127.0.0.1', int(sys.argv[1]), timeout=100, context=tls)
+		    c.request('POST', '/', '<sirreq>' + '<resource in="file://%s"/>' % sys.argv[3] * n + '</sirreq>')
+		    return c.getresponse()
+		def taken(answer):
+		    try: return len(answer.read()) == int(answer.headers['Content-Length'])
+		    except (OSError, http.client.IncompleteRead): return False
+		one = int(asks(1).headers['Content-Length'])
+		n = (50 << 20) // one
+		assert b'the answer is larger than 65536 KiB' in asks(2 * n).read()
+		some = [asks(n) for i in range(3)]
+		print(one, n)
+		assert [taken(a) for a in some] == [False, True, True]
+	EOF
+	gets observe 200 '<snapshot>' '<snapshotreq/>'
+}
+
 # A probe outlives its connection, and ends when its owner has not asked for anything for as long as its lease.
 leases_run_by_time() {
 	local id port=$((port + 2))
@@ -415,6 +441,7 @@ tap_case "an element has few attributes" attributes_are_few
 tap_case "nobody waits for who has gone, or asks for much" nobody_waits_for_who_has_gone
 tap_case "nothing is done for who has gone before the answer" nothing_is_done_for_who_has_gone
 tap_case "documents without an end take bounded memory" unended_ones_are_bounded
+tap_case "answers that nobody takes use bounded memory" untaken_ones_are_bounded
 tap_case "without descriptors it rests, and says so once" without_descriptors_it_rests
 tap_case "nobody takes all destinations" nobody_takes_all_destinations
 tap_case "probes outlive their connection, by their lease" leases_run_by_time

@@ -27,7 +27,7 @@
 #define WORKERS_OF_ONE 2u
 
 static const struct worker_limits limits = {
-	.ms = 300 * 1000, .bytes = (size_t)256 << 20, .remedy = "; name less at once"};
+	.ms = 300 * 1000, .bytes = (size_t)64 << 20, .remedy = "; name less at once"};
 
 struct errand {
 	TAILQ_ENTRY(errand) link;

@@ -301,12 +301,34 @@ static void visit_leave(struct https_visit *v, const char *why)
 	refuse(request, HTTP_SERVUNAVAIL, "Service Unavailable", why);
 }
 
+/* Who takes nothing has it kept: of too much, with @n more, the largest one goes. */
+static void answers_bound(const struct https *https, size_t n)
+{
+	struct https_caller *c, *most;
+	size_t all, its, most_n;
+
+	do {
+		all = n;
+		most = NULL;
+		most_n = 0;
+		TAILQ_FOREACH (c, &https->callers, link) {
+			its = c->cut ? 0 : evbuffer_get_length(bufferevent_get_output(c->bev));
+			all += its;
+			most = its > most_n ? c : most;
+			most_n = its > most_n ? its : most_n;
+		}
+		if (all > HTTPS_ANSWERS && most)
+			caller_cut(most);
+	} while (all > HTTPS_ANSWERS && most);
+}
+
 static void on_answer(void *arg, const char *text, size_t n, bool wrong)
 {
 	struct https_visit *v = arg;
 	struct evhttp_request *request = v->request;
 
 	(void)wrong;
+	answers_bound(v->https, n);
 	visit_free(v);
 	reply(request, HTTP_OK, "OK", text, n);
 }

@@ -19,6 +19,10 @@
  * with the largest one ends. */
 #define HTTPS_BODIES (4 * FRAMING_MAX)
 
+/** Most bytes of all answers that are not taken yet: else the connection with the largest one ends.
+ */
+#define HTTPS_ANSWERS ((size_t)128 << 20)
+
 /** The @n bytes of a document have come from @peer, whose certificate is verified: answer it, by
  * @done with @done_arg. Returns NULL with @e: the peer may not ask this. */
 typedef struct errand *https_ask(void *arg, const struct peer *peer, const char *text, size_t n,
