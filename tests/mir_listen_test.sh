@@ -108,6 +108,11 @@ def processes(n, text="/a/b/rank%d"):
 def large(more): return b.ask("<instrreq><metric name=\"CALLS\"/>%s</instrreq>" % more)
 assert "twice" in large(processes(3) + processes(1))[0].text
 assert "CALLS&quot; is there twice" in large("<metric name=\"CALLS\"/>")[0].text.replace("\"", "&quot;")
+# each entity was looked at with each metric that was said
+def spent(): return sum(map(int, open("/proc/'"$(bed_pid mir)"'/stat").read().rsplit(") ", 1)[1].split()[11:13]))
+before = spent()
+assert "no metric" in b.ask("<instrreq>%s%s</instrreq>" % ("<metric name=\"A\"/>" * 48000, processes(1000)))[0].text
+assert spent() - before < 300, spent() - before
 assert "more than 1024" in large(processes(1025))[0].text
 assert "more than 4096 bytes" in large("<measuring destination=\"file:///%s\"/>" % ("d" * 5000))[0].text
 assert "more aggregates" in large("<measuring>%s</measuring>" % ("<aggregate function=\"SUM\"/>" * 6))[0].text

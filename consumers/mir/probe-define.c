@@ -372,7 +372,9 @@ void probe_check(struct probe *probe, struct mir_request *request)
 
 	regions_check(probe, request);
 	metrics_check(probe, request);
-	entities_check(probe, request);
+	/* of entities with the metrics that there are, not with any that are said */
+	if (request->n_faults == 0)
+		entities_check(probe, request);
 	if (probe->owner->bytes > PROBES_BYTES)
 		request_complain(request, &d->place,
 				 "your probes are more than %zu MiB of documents; remove some",
