@@ -399,6 +399,22 @@ two_change_one_probe() {
 	bed_until grew && gets control 200 '^<measurement' "$(ctrl REMOVE "$id")"
 }
 
+# However much there is of them: the server writes nothing of it itself, and who has changed something is answered when it is there.
+keeping_holds_up_nobody() {
+	local i before size many
+
+	many=$(seq -f '<process id="/a/b/rank%.0f"/>' 1024 | tr -d '\n')
+	written() { sed -n 's/wchar: //p' "/proc/$(bed_pid keeper)/io"; }
+	for i in 1 2 3 4; do
+		at_keeper gets carol 200 '<probe' "<instrreq><metric name='CALLS'/>$many</instrreq>" || return
+	done
+	size=$(stat -c %s kept/probes) before=$(written)
+	for i in 1 2 3 4 5; do
+		at_keeper gets carol 200 '^<measurement/>' "<instrreq><measuring interval='$i'/></instrreq>" && grep -q "^carol - .* interval=\"$i\"" kept/probes || return
+	done
+	[ "$size" -gt 100000 ] && [ $(($(written) - before)) -lt "$size" ]
+}
+
 # Sixty at once, each answered with its own.
 many_ask_at_once() {
 	local i pids=
@@ -447,6 +463,7 @@ tap_case "nobody takes all destinations" nobody_takes_all_destinations
 tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart
 tap_case "two change one probe at once" at_keeper two_change_one_probe
+tap_case "keeping probes holds up nobody" keeping_holds_up_nobody
 tap_case "damaged files of probes are not believed" damaged_files_are_not_believed
 tap_case "many ask at once" many_ask_at_once
 tap_case "wrong usage is said" wrong_usage_is_said
