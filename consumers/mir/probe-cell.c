@@ -38,21 +38,29 @@ bool probe_id_is_wild(const char *id)
 	return id && (strcmp(id, "*") == 0 || strcmp(id, "?") == 0);
 }
 
-/* What a cell is at a level, for the caller to free; NULL: nothing. */
-static char *cell_id(const struct probe_cell *c, enum mir_level level)
+/* Bytes of a cell's name down to a level; 0: it has none. */
+static size_t cell_bytes(const struct probe_cell *c, enum mir_level level)
 {
 	static const unsigned parts[MIR_LEVELS] = {
 		[MIR_SITE] = 1, [MIR_NODE] = 2, [MIR_PROCESS] = 3, [MIR_THREAD] = 4};
 	const char *at = c->name;
 
-	if (level == MIR_COMMUNICATOR)
-		return c->comm ? memory_format("%08x", c->comm) : NULL;
 	for (unsigned i = 0; i < parts[level]; i++) {
 		if (*at != '/')
-			return NULL;
+			return 0;
 		at += 1 + strcspn(at + 1, "/");
 	}
-	return memory_copy_bytes(c->name, (size_t)(at - c->name));
+	return (size_t)(at - c->name);
+}
+
+/* What a cell is at a level, for the caller to free; NULL: nothing. */
+static char *cell_id(const struct probe_cell *c, enum mir_level level)
+{
+	size_t n = level == MIR_COMMUNICATOR ? 0 : cell_bytes(c, level);
+
+	if (level == MIR_COMMUNICATOR)
+		return c->comm ? memory_format("%08x", c->comm) : NULL;
+	return n > 0 ? memory_copy_bytes(c->name, n) : NULL;
 }
 
 void probe_ids_free(char *id[MIR_LEVELS])
@@ -61,25 +69,44 @@ void probe_ids_free(char *id[MIR_LEVELS])
 		free(id[i]);
 }
 
-/* The ids of a cell at the levels of the chain. Returns false if it is not of it. @m: NULL is that
- * of an event. */
-bool probe_cell_ids(const struct probe_cell *c, const struct probe_chain *chain,
-		    const struct metric *m, char *id[MIR_LEVELS])
+/* Is it what the chain says at a level? */
+static bool cell_is(const struct probe_cell *c, const struct probe_chain *chain,
+		    const struct metric *m, enum mir_level level)
+{
+	const char *id = chain->id[level];
+	size_t n;
+
+	if (level == MIR_COMMUNICATOR)
+		return probe_id_is_wild(id) || (c->comm && strtoul(id, NULL, 16) == c->comm);
+	if (level == MIR_THREAD && m && metric_is_of_processes(m) && probe_id_is_wild(id))
+		return true;
+	if (probe_id_is_wild(id))
+		return cell_bytes(c, level) > 0;
+	/* it has as many parts as the level */
+	n = strlen(id);
+	return strncmp(c->name, id, n) == 0 && (!c->name[n] || c->name[n] == '/');
+}
+
+/* Each cell is compared with each chain: nothing is copied for that. */
+static bool cell_is_of(const struct probe_cell *c, const struct probe_chain *chain,
+		       const struct metric *m)
 {
 	/* threads are counted once, and once for each communicator */
 	bool is_of = !m || m->what != METRIC_THREADS ||
 		     (c->comm != 0) == (chain->id[MIR_COMMUNICATOR] != NULL);
 
-	for (unsigned i = 0; i < MIR_LEVELS; i++) {
-		id[i] = chain->id[i] ? cell_id(c, (enum mir_level)i) : NULL;
-		if (!chain->id[i])
-			continue;
-		if (!probe_id_is_wild(chain->id[i]))
-			is_of = is_of && id[i] && strcmp(id[i], chain->id[i]) == 0;
-		else if (i != MIR_COMMUNICATOR &&
-			 (i != MIR_THREAD || !m || !metric_is_of_processes(m)))
-			is_of = is_of && id[i];
-	}
+	for (unsigned i = 0; i < MIR_LEVELS && is_of; i++)
+		is_of = !chain->id[i] || cell_is(c, chain, m, (enum mir_level)i);
+	return is_of;
+}
+
+bool probe_cell_ids(const struct probe_cell *c, const struct probe_chain *chain,
+		    const struct metric *m, char *id[MIR_LEVELS])
+{
+	bool is_of = cell_is_of(c, chain, m);
+
+	for (unsigned i = 0; i < MIR_LEVELS; i++)
+		id[i] = is_of && chain->id[i] ? cell_id(c, (enum mir_level)i) : NULL;
 	return is_of;
 }
 
@@ -167,13 +194,7 @@ bool probe_concerns(const struct probe *probe, uint32_t comm, const char *thread
 	struct probe_chain chain;
 	bool is_of = false;
 
-	for (size_t i = 0; i < probe_chains(probe) && !is_of; i++) {
-		char *id[MIR_LEVELS];
-
-		if (!probe_chain_of(probe, i, &chain))
-			continue;
-		is_of = probe_cell_ids(&cell, &chain, NULL, id);
-		probe_ids_free(id);
-	}
+	for (size_t i = 0; i < probe_chains(probe) && !is_of; i++)
+		is_of = probe_chain_of(probe, i, &chain) && cell_is_of(&cell, &chain, NULL);
 	return is_of;
 }
