@@ -143,6 +143,10 @@ for command in collect discard status; do
 	tap_case "evspace $command --help lists only what it takes" eval \
 		'evspace $command --help | grep -q -e "^  --connect" && ! evspace $command --help | grep -e "^  --rate" -e "^  --count"'
 done
+for command in archive collect discard element entropy mir perturb plan purge runs status tune; do
+	tap_case "evspace $command says why it takes no archive" usage "it takes no archive (--from): " evspace "$command" --from "$tap_dir"
+	tap_case "evspace $command --help does not have it" eval '! evspace $command --help | grep -e "^  --from" -e "^  --speed"'
+done
 fits() {
 	! "$@" --help | LC_ALL=C.UTF-8 grep '.\{81\}'
 }

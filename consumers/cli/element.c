@@ -92,12 +92,14 @@ static const struct option_row element_rows[] = {
 	{0},
 };
 
-static const struct usage element_usage = {.help = element_help,
-					   .after = element_more,
-					   .own = element_rows,
-					   .takes = OPTIONS_LOOK | OPTIONS_JSON,
-					   .lacks = " connect ",
-					   .words_max = INT_MAX};
+static const struct usage element_usage = {
+	.help = element_help,
+	.after = element_more,
+	.own = element_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON,
+	.lacks = " connect ",
+	.live = "it is of elements that are held; evspace events reads one",
+	.words_max = INT_MAX};
 
 /* ---- which run ---- */
 

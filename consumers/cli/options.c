@@ -48,8 +48,9 @@ int options_word(const char *command, const char *word, const char *const *words
 	return -1;
 }
 
-/* No option begins with @word, or several do. */
-static void option_unknown(const char *command, const char *word, const struct option_table *rows)
+/* No option begins with @word, or several do; @live: why there is no --from. */
+static void option_unknown(const char *command, const char *word, const char *live,
+			   const struct option_table *rows)
 {
 	size_t length = strcspn(word, "="), could_be = 0;
 	const char *names[OPTIONS_MOST], *nearest;
@@ -57,6 +58,10 @@ static void option_unknown(const char *command, const char *word, const struct o
 
 	snprintf(name, sizeof(name), "%.*s", (int)length, word);
 	fprintf(stderr, "%s: ", command);
+	if (live && strcmp(name, "from") == 0) {
+		fprintf(stderr, "it takes no archive (--from): %s;", live);
+		return;
+	}
 	for (size_t i = 0; i < rows->n_table; i++) {
 		names[i] = rows->table[i].name;
 		if (strncmp(name, names[i], strlen(name)) == 0)
@@ -91,7 +96,7 @@ static void option_wrong(int argc, char **argv, const struct usage *usage, bool 
 		fprintf(stderr, "%s: there is no option '%s';%s", argv[0], option_short(argc, argv),
 			usage->program ? " did you mean: evspace run -- mpirun -np 2 …?" : "");
 	else
-		option_unknown(argv[0], argv[optind - 1] + strlen("--"), rows);
+		option_unknown(argv[0], argv[optind - 1] + strlen("--"), usage->live, rows);
 	fprintf(stderr, " try '%s --help'\n", argv[0]);
 }
 

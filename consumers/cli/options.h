@@ -62,6 +62,7 @@ struct usage {
 	size_t more_at;		       /* where their struct is in the command's */
 	unsigned takes;		       /* shared options: enum options_group bits */
 	const char *lacks;	       /* but not these of them: " rate count "; NULL: all */
+	const char *live;	       /* why it takes no --from; NULL: nothing is said of that */
 	int words_max;		       /* most words without "--" */
 	bool program; /* the first of them is a program, and the others its words */
 };

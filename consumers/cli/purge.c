@@ -60,11 +60,13 @@ static const struct option_row purge_rows[] = {
 	{0},
 };
 
-static const struct usage purge_usage = {.help = purge_help,
-					 .after = purge_more,
-					 .own = purge_rows,
-					 .takes = OPTIONS_JSON,
-					 .words_max = INT_MAX};
+static const struct usage purge_usage = {
+	.help = purge_help,
+	.after = purge_more,
+	.own = purge_rows,
+	.takes = OPTIONS_JSON,
+	.live = "it removes what a host holds of runs; archives are folders",
+	.words_max = INT_MAX};
 
 /* Either all runs, or some. */
 static int purge_check(const struct purge *p)

@@ -329,7 +329,10 @@ static const struct option_row runs_rows[] = {
 };
 
 static const struct usage runs_usage = {
-	.help = runs_help, .own = runs_rows, .takes = OPTIONS_LOOK | OPTIONS_JSON};
+	.help = runs_help,
+	.own = runs_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON,
+	.live = "it asks agents; evspace archive info DIR tells of one"};
 
 int runs_main(int argc, char **argv)
 {

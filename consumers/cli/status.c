@@ -57,7 +57,10 @@ static const struct option_row status_rows[] = {
 };
 
 static const struct usage status_usage = {
-	.help = status_help, .own = status_rows, .takes = OPTIONS_LOOK | OPTIONS_JSON};
+	.help = status_help,
+	.own = status_rows,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON,
+	.live = "it asks agents; evspace archive info DIR tells of one"};
 
 static const char *process_state(const struct evspace_process *p)
 {

@@ -103,6 +103,7 @@ static const struct usage archive_usage = {
 	.own = archive_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
 	.lacks = " from speed ",
+	.live = "cut and merge make one of others, which are words",
 	.words_max = ARCHIVE_MERGE_MOST + 1,
 };
 

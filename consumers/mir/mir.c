@@ -114,8 +114,7 @@ static const struct option_row mir_rows[] = {
 	 .help = "deliver values for so long after the last document"},
 	{"wait", NULL, OPTION_ONE, .at = offsetof(struct mir, common.look.wait),
 	 .help = "the run need not exist yet"},
-	{"catalogue", .at = offsetof(struct mir, catalogue),
-	 .help = "print the metrics that there are, and end"},
+	{"catalogue", .at = offsetof(struct mir, catalogue), .help = "print the metrics, and end"},
 	{0},
 };
 
@@ -123,6 +122,7 @@ static const struct usage mir_usage = {
 	.help = mir_help,
 	.after = mir_more,
 	.own = mir_rows,
+	.live = "probes measure from when they are asked for; view, colop and export read one",
 	.takes = OPTIONS_LOOK | OPTIONS_VIEW | OPTIONS_WAVES,
 	.lacks = " of view select deadline from speed rate window tree concurrency count duration "
 		 "compress patience monitored wait ",

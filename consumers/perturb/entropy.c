@@ -98,6 +98,7 @@ static const struct usage entropy_usage = {.help = entropy_help,
 					   .after = entropy_more,
 					   .own = entropy_rows,
 					   .takes = OPTIONS_JSON,
+					   .live = "archives are those of --samples and --trace",
 					   .words_max = 1};
 
 /* Call @take for each word between commas, until it fails. */

@@ -71,7 +71,9 @@ static const struct usage perturb_usage = {
 	.after = perturb_more,
 	.own = perturb_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
-	.lacks = " budget count monitored wait ",
+	.lacks = " from speed budget count monitored wait ",
+	.live = "it switches what a running program collects, and measures that; of archives, "
+		"evspace entropy --samples compares what was sampled",
 };
 
 static const char *const arm_names[EXPERIMENT_ARMS] = {"off", "off again", "collect", "observe"};

@@ -159,6 +159,7 @@ static const struct usage plan_usage = {.help = plan_help,
 					.after = plan_more,
 					.own = plan_rows,
 					.takes = OPTIONS_LOOK | OPTIONS_VIEW | OPTIONS_JSON,
+					.live = "it measures what events cost a program that runs",
 					.words_max = 1};
 
 int plan_end(enum exit_code code, const char *why)

@@ -185,7 +185,8 @@ const struct usage tune_usage = {
 	.after = tune_more,
 	.own = tune_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW | OPTIONS_WAVES,
-	.lacks = " rate budget window tree count duration monitored wait ",
+	.lacks = " from speed rate budget window tree count duration monitored wait ",
+	.live = "it measures what looks cost a program that runs",
 };
 
 /* ---- settings ---- */

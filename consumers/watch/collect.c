@@ -99,6 +99,7 @@ static const struct usage collect_usage = {
 	.help = collect_help,
 	.own = collect_rows,
 	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW,
+	.live = "it switches a program that runs",
 	.words_max = (int)CHOICES_MAX,
 };
 

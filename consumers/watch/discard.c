@@ -22,8 +22,10 @@ static const char discard_help[] =
 	"  evspace discard --select '/**/rank[0-3]/**'     # of some ranks\n"
 	"  evspace discard --view volume --select '/**/p2p.MPI_Send'\n";
 
-static const struct usage discard_usage = {.help = discard_help,
-					   .takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW};
+static const struct usage discard_usage = {
+	.help = discard_help,
+	.takes = OPTIONS_LOOK | OPTIONS_JSON | OPTIONS_VIEW,
+	.live = "it drops what elements hold; evspace archive --keep, or rm, drops archives"};
 
 static void print_host(const struct evspace_host_reply *h, const char *run, bool json)
 {
