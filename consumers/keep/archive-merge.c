@@ -321,6 +321,11 @@ int archive_merge(char *const *folders, unsigned n, const char *out)
 			"%" PRIu64 " tuples of %u archives in %s; %" PRIu64
 			" came more than once, %" PRIu64 " are in none\n",
 			m.tuples, n, out, m.came - m.tuples, m.merged.holes);
+	if (rc > 0)
+		fprintf(stderr,
+			"evspace archive merge: what classes of operations have counted is not in "
+			"%s: they are more than %u of all elements\n",
+			out, COUNTS_MERGE_MOST);
 	merging_fini(&m);
-	return rc < 0 ? EXIT_BAD_NEWS : EXIT_FINE;
+	return rc ? EXIT_BAD_NEWS : EXIT_FINE;
 }

@@ -13,9 +13,6 @@
 #include "pathmap/base/memory.h"
 #include "pathmap/model/view.h"
 
-/* Most classes of all elements: 100 MB. */
-#define CLASSES_MOST (1u << 20)
-
 /* The newest of an element. */
 struct counts_row {
 	struct merged_element *of;
@@ -30,6 +27,7 @@ struct counts_merging {
 	const struct merging *events;
 	struct counts_row *rows;
 	size_t held; /* classes of all these */
+	bool full;   /* there are more */
 };
 
 static struct counts_row *row_of(struct counts_merging *c, struct merged_element *of)
@@ -53,7 +51,10 @@ static void row_take(struct counts_merging *c, struct merged_element *of,
 
 	for (uint32_t i = 0; i < n; i++)
 		calls += counts[i].calls;
-	if (calls < row->calls || c->held - row->n + n > CLASSES_MOST)
+	if (calls < row->calls)
+		return;
+	c->full |= c->held - row->n + n > COUNTS_MERGE_MOST;
+	if (c->full)
 		return;
 	c->held += n;
 	c->held -= row->n;
@@ -122,8 +123,15 @@ static int source_take(struct counts_merging *c, struct merged_archive *s)
 static void rows_give(struct counts_merging *c)
 {
 	for (struct counts_row *row = c->rows; row; row = row->hh.next) {
-		if (merged_self(row->of) != row->of)
-			row_take(c, merged_self(row->of), row->counts, row->n);
+		const struct counts_row old = *row;
+
+		if (merged_self(row->of) == row->of)
+			continue;
+		row->counts = NULL;
+		row->n = 0;
+		c->held -= old.n;
+		row_take(c, merged_self(row->of), old.counts, old.n);
+		free(old.counts);
 	}
 	for (struct counts_row *row = c->rows; row; row = row->hh.next) {
 		const struct merged_element *of = row->of;
@@ -142,6 +150,8 @@ static int all_take(struct counts_merging *c, const char *out)
 		if (source_take(c, &c->m.sources[i]) < 0)
 			return -1;
 	}
+	if (c->full)
+		return 1;
 	c->m.to = archive_writer_fresh(out, 0, c->m.e);
 	if (!c->m.to)
 		return -1;
