@@ -119,12 +119,19 @@ pictures() {
 	random 3 2 500 >blocks
 	tap_says 0 '"figure":"states"' evspace phase --file blocks --subset 1-3 --plot drawn.svg --json || return
 	states=$(grep -o '"count":[0-9]*' said | cut -d : -f 2)
-	[ "$(grep -c '<path style=" *stroke:none;fill-rule:nonzero;fill:rgb(1[01]\..* C ' drawn.svg)" -eq $((3 * states)) ] || { echo "not $states states"; return 1; }
+	[ "$(grep -o 'linecap:round[^>]*' drawn.svg | grep -o 'M \([-0-9.]* [-0-9.]*\) L \1' | wc -l)" -eq $((3 * states)) ] || { echo "not $states states"; return 1; }
 	evspace phase --file blocks --plot drawn.png >said && [ "$(head -c 4 drawn.png | tail -c 3)" = PNG ] && [ "$(wc -c <drawn.png)" -gt 20000 ] &&
 		tap_says 2 "'drawn.gif' ends in none of .svg, .png and .html" evspace phase --file blocks --plot drawn.gif &&
 		tap_says 2 'cannot write none/drawn.svg' evspace phase --file blocks --plot none/drawn.svg &&
 		tap_says 2 'cannot write none/drawn.html' evspace phase --file blocks --plot none/drawn.html &&
 		printf '1 0 0\n' >one && evspace phase --file one --plot drawn.svg >said && evspace phase --file one --plot drawn.html >said
+}
+
+# As many states as are shown at most, and more of which not all are.
+pictures_are_small() {
+	random 3 2 4000 >blocks && evspace phase --file blocks --subset 1-3 --plot drawn.svg >said 2>err && cat err &&
+		grep -q '^drawn.svg: 8,00[0-9] states$' err && [ "$(wc -c <drawn.svg)" -lt 2000000 ] && random 3 2 5000 >blocks &&
+		evspace phase --file blocks --subset 1-3 --plot drawn.svg >said 2>err && cat err && grep -q '^drawn.svg: one in 2 of 10,00[0-9] states$' err
 }
 
 # The page has what --points writes, the entropy of the time, and nothing from elsewhere.
@@ -199,7 +206,7 @@ wrong_files() {
 		more=(--processes 2) && wrong 'wrong:1: process 2 is out of range: there are 2' '1 1 2' &&
 		more=(--subset 1-3) && wrong '--subset: there are processes 0 to 1' '1 1 1' &&
 		more=(--subset x) && wrong '--subset x: it is a list' '1 1 1' &&
-		more=(--scan 3) && wrong 'these are 3 at least' '1 1 1' &&
+		more=(--scan 3) && wrong 'of 2 processes none is unlike the others' '1 1 1' && wrong '--scan 3: of 3 processes, subsets have from 1 to 2' '1 1 1' '1 1 2' &&
 		tap_says 2 'it needs --file' evspace phase && tap_says 2 'none: No such file' evspace phase --file none
 }
 
@@ -553,8 +560,10 @@ tap_case "thousands of states are thinned for a page" thinned
 tap_case "a page has the states and nothing from elsewhere" page
 if ldd "$top_builddir/.libs/libevspace-draw.so" >/dev/null 2>&1; then
 	tap_case "pictures have all states" pictures
+	tap_case "pictures of many states are small" pictures_are_small
 else
 	tap_skip "pictures have all states" "evspace was built without cairo"
+	tap_skip "pictures of many states are small" "evspace was built without cairo"
 fi
 if command -v chromium >/dev/null; then
 	tap_case "a browser turns the cube of a page" page_turns

@@ -46,7 +46,7 @@ static void block_add(struct spread *s, const struct evspace_total *t)
 		return;
 	s->most = t->count;
 	if (strcmp(t->op, "evspace_state") == 0)
-		snprintf(s->where, sizeof(s->where), "block %u", t->comm);
+		snprintf(s->where, sizeof(s->where), "in block %u", t->comm);
 	else
 		snprintf(s->where, sizeof(s->where), "%s %s", t->comm ? "in" : "behind", t->op);
 }

@@ -202,6 +202,9 @@ static void watched_text(const struct phase_watch *w)
 
 	printf("%llu spans of %.3g%s of %u process%s were watched\n", (unsigned long long)n->spans,
 	       w->span, w->first_ns ? " s" : "", w->processes, plural(w->processes, "es"));
+	if (w->p->sites.n > 0)
+		printf("blocks are numbered as their calls came, not by file and line as without "
+		       "--watch\n");
 	if (!(n->off.share > 0))
 		return;
 	printf("as clocks are not known better, in any span shares of the time are off by %.3g at "

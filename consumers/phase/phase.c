@@ -293,6 +293,18 @@ static int states_look(struct phase *p, const struct execution *x, struct entrie
 	return failed;
 }
 
+static void plot_tell(const struct space *s, const char *path)
+{
+	char each[UNIT_TEXT], states[UNIT_TEXT];
+
+	if (s->each > 1)
+		fprintf(stderr, "%s: one in %s of %s states\n", path, unit_count(each, s->each),
+			unit_count(states, s->states));
+	else
+		fprintf(stderr, "%s: %s state%s\n", path, unit_count(states, s->states),
+			plural(s->states, "s"));
+}
+
 static int states_again(struct phase *p, const struct execution *x, struct entries *in,
 			struct error *e)
 {
@@ -314,6 +326,8 @@ static int states_again(struct phase *p, const struct execution *x, struct entri
 		failed = errorf(e, "%.200s cannot be written: %s", p->points, strerror(errno));
 	if (p->plot && !failed)
 		failed = space_write(&look.space, p->plot, e);
+	if (p->plot && !failed)
+		plot_tell(&look.space, p->plot);
 	free(look.space.points);
 	return failed;
 }

@@ -8,6 +8,7 @@
 
 #include "consumers/analysis/student.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
 
 /* Binomial coefficient, or @most + 1 if it is larger. */
 static uint64_t choose(unsigned n, unsigned k, uint64_t most)
@@ -40,11 +41,12 @@ static int scan_measure(struct scan *s, unsigned processes, unsigned size, uint3
 	uint64_t states = 1, n;
 
 	errno = E2BIG;
-	if (processes < 3 || size < 1 || size > SCAN_MOST || size >= processes)
-		return errorf(e,
-			      "subsets have from 1 to %u processes, fewer than the %u that there "
-			      "are, and these are 3 at least",
-			      SCAN_MOST, processes);
+	if (processes < 3)
+		return errorf(e, "--scan: of %u process%s none is unlike the others", processes,
+			      plural(processes, "es"));
+	if (size < 1 || size > SCAN_MOST || size >= processes)
+		return errorf(e, "--scan %u: of %u processes, subsets have from 1 to %u", size,
+			      processes, processes <= SCAN_MOST ? processes - 1 : SCAN_MOST);
 	for (unsigned i = 0; i < size && states <= SCAN_BYTES; i++)
 		states *= blocks;
 	n = choose(processes, size, SCAN_BYTES);

@@ -48,10 +48,10 @@ static size_t run_length(const struct space *s, size_t from)
 	return to - from;
 }
 
-/* Of a dot: later ones are larger. */
+/* Of a dot: later ones are larger, in steps, as dots that are alike take less room. */
 static double radius_of(const struct point *point, const struct point *last)
 {
-	return 0.7 + 1.8 * (double)point->number / (double)last->number;
+	return (7 + floor(18.0 * (double)point->number / (double)last->number)) / 10;
 }
 
 /* ---- the cube on its diagonal ---- */
