@@ -62,7 +62,7 @@ stages_say_the_same() {
 	[ "$(was_read --run whole --backlog)" -gt 0 ] && [ "$(was_read --run whole --backlog)" -eq "$(was_read --from "$tap_dir/whole")" ] || return
 	evspace colop --run whole --backlog --json 2>/dev/null | sed -n "$of_class" >"$tap_dir/live"
 	evspace colop --from "$tap_dir/whole" --json 2>/dev/null | sed -n "$of_class" | cmp - "$tap_dir/live" && [ -s "$tap_dir/live" ] &&
-		tap_says 2 'archive ls: the words are one DIR' evspace archive ls &&
+		tap_says 2 'archive ls: write evspace archive ls DIR' evspace archive ls &&
 		tap_says 2 'no view .nosuch' evspace view --from "$tap_dir/whole" --view nosuch
 }
 
@@ -312,7 +312,7 @@ parts_are_cut() {
 		tap_says 2 'end is not behind --begin' evspace archive cut --begin 2s --end 1s "$tap_dir/killed" "$tap_dir/third" && [ ! -e "$tap_dir/third" ] &&
 		tap_says 1 'an archive in it already' evspace archive cut "$tap_dir/killed" "$tap_dir/first" &&
 		tap_says 2 'no identity to go on with' evspace archive --run killed "$tap_dir/first" &&
-		tap_says 2 'the words are DIR OUT' evspace archive cut "$tap_dir/killed"
+		tap_says 2 'archive cut: write evspace archive cut DIR OUT' evspace archive cut "$tap_dir/killed"
 }
 
 # interrupt OUT WORDS...: Ctrl-C when OUT is begun; gives its exit code.
@@ -407,14 +407,29 @@ damaged() {
 		tap_says 1 "$3" evspace view sizes --from "$tap_dir/damaged" && tap_says 1 "$3" evspace archive --run killed "$tap_dir/damaged"
 }
 
+# One byte of what classes have counted.
+counts_are_damaged() {
+	rm -rf "$tap_dir/damaged"
+	cp -r "$tap_dir/whole" "$tap_dir/damaged"
+	printf 'x' | dd of="$tap_dir/damaged/counts/00000001.evspace" bs=1 seek=200 conv=notrunc status=none
+	tap_says 1 'what is counted is not read: .*checksum' evspace colop --from "$tap_dir/damaged" && tap_says 1 checksum evspace view rates --from "$tap_dir/damaged" &&
+		tap_says 1 checksum evspace archive check "$tap_dir/damaged"
+}
+
 damage_is_found() {
 	damaged 8 '\01\02\03\04' 'other byte order' && damaged 12 '\011' 'version 9' && damaged 200 'x' 'checksum' &&
 		damaged 40 '\077' 'checksum' && damaged 0 'X' 'no chunk of an archive' && damaged 23 '\377' 'cannot be'
 }
 
 nothing_is_no_archive() {
+	local word
+
 	mkdir "$tap_dir/empty"
-	tap_says 1 'no archive in it' evspace archive check "$tap_dir/empty" &&
+	for word in info ls check; do
+		tap_says 2 'no archive in it' evspace archive "$word" "$tap_dir/empty" && tap_says 2 'No such file' evspace archive "$word" "$tap_dir/nowhere" || return
+	done
+	tap_says 2 'nowhere: No such file' evspace archive cut "$tap_dir/nowhere" "$tap_dir/none" &&
+		tap_says 2 'empty: there is no archive in it' evspace archive merge "$tap_dir/whole" "$tap_dir/empty" --into "$tap_dir/none" && [ ! -e "$tap_dir/none" ] &&
 		tap_says 2 'No such file' evspace events --from "$tap_dir/nowhere" &&
 		tap_says 2 'in which folder' evspace archive
 }
@@ -463,6 +478,7 @@ tap_case "a second archiver is refused" second_is_refused
 tap_case "an archive goes on with its own question alone" other_question_is_refused
 tap_case "cut anywhere: readable to the last whole chunk, and gone on with" cut_anywhere
 tap_case "damage, another version or byte order: said where" damage_is_found
+tap_case "damage of what was counted is said" counts_are_damaged
 tap_case "what is no archive is said" nothing_is_no_archive
 if [ "$(id -u)" -eq 0 ] && unshare -m mount -t tmpfs none /mnt 2>/dev/null; then
 	tap_case "a full disk ends it, and what is there is whole" disk_is_full

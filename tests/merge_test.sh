@@ -78,7 +78,7 @@ holes_are_named_and_filled() {
 		merge "$tap_dir/begin" "$tap_dir/end" --into "$tap_dir/hole" && evspace archive check "$tap_dir/hole" || return
 	lost=$(count lost "$tap_dir/hole")
 	all=$(count tuples "$tap_dir/whole")
-	[ "$lost" -gt 0 ] && [ "$((lost + $(count tuples "$tap_dir/hole")))" -eq "$all" ] && grep -q ", $lost are in none" "$tap_dir/merged" &&
+	[ "$lost" -gt 0 ] && [ "$((lost + $(count tuples "$tap_dir/hole")))" -eq "$all" ] && sed 's/\([0-9]\),\([0-9]\)/\1\2/g' "$tap_dir/merged" | grep -q ", $lost are in none" &&
 		merge "$tap_dir/hole" "$tap_dir/whole" --into "$tap_dir/filled" && is_whole "$tap_dir/filled" &&
 		merge "$tap_dir/later" "$tap_dir/hole" --into "$tap_dir/filled2" && is_whole "$tap_dir/filled2" &&
 		merge "$tap_dir/hole" "$tap_dir/begin" --into "$tap_dir/hole2" && [ "$(count lost "$tap_dir/hole2")" -eq "$lost" ]
@@ -211,10 +211,10 @@ merged_is_an_archive() {
 
 others_are_refused() {
 	evspace archive --run solver --view sizes "$tap_dir/sizes" &&
-		tap_says 1 'the archive has the view sizes' evspace archive merge "$tap_dir/whole" "$tap_dir/sizes" --into "$tap_dir/none" &&
+		tap_says 1 'sizes: the archive has the view sizes' evspace archive merge "$tap_dir/whole" "$tap_dir/sizes" --into "$tap_dir/none" &&
 		tap_says 1 'an archive in it already' evspace archive merge "$tap_dir/whole" "$tap_dir/low" --into "$tap_dir/high" &&
-		tap_says 1 'No such file' evspace archive merge "$tap_dir/whole" "$tap_dir/nowhere" --into "$tap_dir/none" &&
-		tap_says 2 'the words are DIR... --into OUT' evspace archive merge "$tap_dir/whole" && [ ! -e "$tap_dir/none" ]
+		tap_says 2 'No such file' evspace archive merge "$tap_dir/whole" "$tap_dir/nowhere" --into "$tap_dir/none" &&
+		tap_says 2 'archive merge: write evspace archive merge DIR... --into OUT' evspace archive merge "$tap_dir/whole" && [ ! -e "$tap_dir/none" ]
 }
 
 bed_start agent evspace agent

@@ -156,7 +156,8 @@ for command in $(evspace --help | sed -n 's/^  \([a-z][a-z]*\)  .*/\1/p'); do
 done
 tap_case "evspace status: --view means nothing there" usage "there is no option '--view'" evspace status --view events
 tap_case "no program" usage "which program?" evspace run
-tap_case "a word too many" usage "'extra' is not wanted here" evspace status extra
+tap_case "a word too many" usage "'extra' is not wanted here; try" evspace status extra
+tap_case "a run without --run" usage "'solver' is not wanted here; did you mean '--run solver'? try" evspace heartbeat solver
 tap_case "a view that does not exist" usage "no view \`nonsense\`; there are volume" \
 	evspace events --connect "$bed_entry" --view nonsense
 # Where hosts are many, one that has no such run cannot say that nobody has it.

@@ -257,7 +257,7 @@ const struct option_row options_shared[] = {
 	{"deadline", "TIME", .take = set_deadline, .group = OPTIONS_VIEW,
 	 .help = "how long hosts are waited for, such as 500ms, or 500 (default 1s, 60s at most)"},
 	{"count", "N", OPTION_COUNT, AT(count), .most = UINT_MAX, .group = OPTIONS_WAVES,
-	 .help = "end after N waves"},
+	 .help = "end after N waves, which are looks, not events"},
 	{"duration", "TIME", .take = set_duration, .group = OPTIONS_WAVES,
 	 .help = "end after 500ms, 90s, 90, 10m, 1h …"},
 	{"compress", "WHEN", .take = set_compress, .group = OPTIONS_WAVES,

@@ -221,8 +221,10 @@ static int words_take(int argc, char **argv, const struct usage *usage, struct c
 	common->n_words = argc - optind;
 	if (usage->program || common->n_words <= usage->words_max)
 		return -1;
-	fprintf(stderr, "%s: '%s' is not wanted here; try '%s --help'\n", argv[0],
-		common->words[usage->words_max], argv[0]);
+	fprintf(stderr, "%s: '%s' is not wanted here;", argv[0], common->words[usage->words_max]);
+	if (usage->takes & OPTIONS_VIEW && usage->words_max == 0)
+		fprintf(stderr, " did you mean '--run %s'?", common->words[0]);
+	fprintf(stderr, " try '%s --help'\n", argv[0]);
 	return EXIT_USAGE;
 }
 

@@ -465,7 +465,9 @@ void colop_account(const struct colop *c, FILE *out)
 			  "nobody tells which share of the calls is recorded (%s): all is said of "
 			  "those that are",
 			  client_replay_folder(c->follow.common.look.connect)
-				  ? "the archive has no counts"
+				  ? counted_is_damaged(c->counted)
+					    ? "the archive's counts are damaged"
+					    : "the archive has no counts"
 				  : "not all hosts have answered");
 	if (counts.lost)
 		table_say_of(out, lost_write, &counts);

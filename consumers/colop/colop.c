@@ -466,7 +466,8 @@ int colop_main(int argc, char **argv)
 		else if (!c.follow.unread)
 			tell(&c);
 		follow_tell_cost(&c.follow);
-		if (code == EXIT_FINE && (c.into_failed || (c.check && is_bad(&c))))
+		if (code == EXIT_FINE &&
+		    (c.into_failed || counted_is_damaged(c.counted) || (c.check && is_bad(&c))))
 			code = EXIT_BAD_NEWS;
 	}
 	end(&c);

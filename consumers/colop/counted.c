@@ -2,6 +2,7 @@
 /* Asks for counts of classes by a client of its own, as the view of events does not have them. */
 #include "consumers/colop/counted.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,7 @@ struct counted {
 	struct counted_class *classes;
 	struct evspace_client *client; /* of counted_look() */
 	bool told;		       /* by an archive, which tells no more */
+	bool damaged;		       /* of which counts cannot be read */
 	bool fresh;		       /* all hosts have told */
 	bool unsure;		       /* not all had told what does not count */
 };
@@ -107,7 +109,7 @@ static int waves_take(struct counted *c, struct evspace_client *client, int wait
 }
 
 static struct evspace_client *counts_open(const struct counted *c, const char *run,
-					  enum evspace_failure *failure)
+					  enum evspace_failure *failure, struct error *why)
 {
 	const struct evspace_options look = {
 		.connect = c->look->connect,
@@ -120,20 +122,28 @@ static struct evspace_client *counts_open(const struct counted *c, const char *r
 		.patience_ms = WAIT_MS,
 		.log = be_silent,
 	};
-	char why[256];
 
-	return evspace_open(&look, failure, why, sizeof(why));
+	return evspace_open(&look, failure, why->text, sizeof(why->text));
 }
 
 static void archive_take(struct counted *c)
 {
 	const double speed = client_replay_speed_set(0);
-	enum evspace_failure failure;
-	struct evspace_client *client = c->told ? NULL : counts_open(c, "", &failure);
+	enum evspace_failure failure = EVSPACE_WRONG;
+	struct error why;
+	struct evspace_client *client = c->told ? NULL : counts_open(c, "", &failure, &why);
 
 	c->told = true;
-	if (client)
-		(void)waves_take(c, client, WAIT_MS, true);
+	if (client && waves_take(c, client, WAIT_MS, true) < 0) {
+		errorf(&why, "%s", evspace_why(client));
+		failure = EVSPACE_DISK;
+	}
+	/* else there are none */
+	if (failure == EVSPACE_DISK) {
+		fprintf(stderr, "evspace colop: what is counted is not read: %s\n", why.text);
+		c->damaged = true;
+		c->fresh = false;
+	}
 	evspace_close(client);
 	client_replay_speed_set(speed);
 }
@@ -142,7 +152,8 @@ static void archive_take(struct counted *c)
 static enum evspace_failure run_take(struct counted *c, const char *run)
 {
 	enum evspace_failure failure;
-	struct evspace_client *client = counts_open(c, run, &failure);
+	struct error why;
+	struct evspace_client *client = counts_open(c, run, &failure, &why);
 
 	c->fresh = false;
 	if (!client)
@@ -163,13 +174,14 @@ void counted_take(struct counted *c, const char *run)
 void counted_look(struct counted *c, const char *run)
 {
 	enum evspace_failure failure;
+	struct error why;
 
 	if (client_replay_folder(c->look->connect)) {
 		archive_take(c);
 		return;
 	}
 	if (!c->client)
-		c->client = counts_open(c, run, &failure);
+		c->client = counts_open(c, run, &failure, &why);
 	if (c->client && waves_take(c, c->client, 0, true) == 0)
 		return;
 	c->fresh = false;
@@ -190,6 +202,11 @@ void counted_begin(struct counted *c, const char *run)
 bool counted_is_known(const struct counted *c)
 {
 	return c->fresh && !c->unsure;
+}
+
+bool counted_is_damaged(const struct counted *c)
+{
+	return c->damaged;
 }
 
 struct counted_calls counted_calls(const struct counted *c, enum channel channel, uint32_t comm)

@@ -33,6 +33,9 @@ void counted_look(struct counted *counted, const char *run);
  */
 bool counted_is_known(const struct counted *counted);
 
+/** Is it an archive whose counts cannot be read? That was said on stderr. */
+bool counted_is_damaged(const struct counted *counted);
+
 /** Calls of @channel on @comm (0: on all communicators). */
 struct counted_calls {
 	uint64_t calls, skipped; /* of these no event */

@@ -6,6 +6,7 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/json.h"
 #include "consumers/cli/status-line.h"
+#include "consumers/archive/archive-reader.h"
 #include "consumers/archive/archive-writer.h"
 #include "consumers/client/client-keep.h"
 #include "consumers/keep/archive-cut.h"
@@ -145,8 +146,9 @@ static bool take_wave(void *arg, uint64_t *seen)
 	follow_tell_loss(f);
 	evspace_counts(f->client, &n);
 	show(a, &n);
-	/* follow_run() knows what a stream has read */
-	return !evspace_is_stream(f->client) && evspace_wave(f->client)->bytes > 0;
+	/* follow_run() knows what a stream has read; all else says the same of a run that has ended
+	 * again and again */
+	return false;
 }
 
 static void account_write(FILE *line, const void *arg)
@@ -231,6 +233,23 @@ static int keep(struct archive *a, const char *command)
 
 /* ---- the command ---- */
 
+/* Are these archives? Else says which one is none. */
+static bool archives_are_there(const char *command, const char *word, char *const *folders, int n)
+{
+	struct archive_reader *r;
+	struct error e;
+
+	for (int i = 0; i < n; i++) {
+		r = archive_reader_new(folders[i], &e);
+		if (!r) {
+			fprintf(stderr, "%s %s: %s\n", command, word, e.text);
+			return false;
+		}
+		archive_reader_free(r);
+	}
+	return true;
+}
+
 static const char *const words[] = {"info", "ls", "check", "cut", "merge"};
 
 #define WORDS (sizeof(words) / sizeof(words[0]))
@@ -255,7 +274,8 @@ int archive_main(int argc, char **argv)
 						       .backlog = 1,
 						       .patience_ms = PATIENCE_MS}}};
 	const struct common *common = &a.follow.common;
-	int code = options_parse(argc, argv, &archive_usage, &a, &a.follow.common), word;
+	int code = options_parse(argc, argv, &archive_usage, &a, &a.follow.common), word, n;
+	char **folders;
 
 	if (code >= 0)
 		return code;
@@ -263,20 +283,26 @@ int archive_main(int argc, char **argv)
 		fprintf(stderr, "%s: in which folder? evspace archive DIR\n", argv[0]);
 		return EXIT_USAGE;
 	}
-	if (strcmp(common->words[0], "cut") == 0 && common->n_words == 3)
-		return archive_cut(common->words[1], common->words[2], &a.range);
-	if (strcmp(common->words[0], "merge") == 0 && common->n_words > 1 && a.into)
-		return archive_merge(common->words + 1, (unsigned)common->n_words - 1, a.into);
-	a.folder = common->words[common->n_words - 1];
+	a.folder = common->words[0];
 	if (common->n_words == 1 && !is_word(a.folder))
 		return keep(&a, argv[0]);
-	word = options_word(argv[0], common->words[0], words, WORDS);
-	if (word >= 0 && word < 3 && common->n_words == 2)
-		return shows[word](a.folder, common->json);
-	if (word >= 0)
-		fprintf(stderr, "%s %s: the words are %s\n", argv[0], common->words[0],
-			word < 3    ? "one DIR"
+	word = options_word(argv[0], a.folder, words, WORDS);
+	if (word < 0)
+		return EXIT_USAGE;
+	folders = common->words + 1;
+	n = common->n_words - 1;
+	if (word < 3 ? n != 1 : word == 3 ? n != 2 : n < 1 || !a.into) {
+		fprintf(stderr, "%s %s: write %s %s %s\n", argv[0], words[word], argv[0],
+			words[word],
+			word < 3    ? "DIR"
 			: word == 3 ? "DIR OUT"
 				    : "DIR... --into OUT");
-	return EXIT_USAGE;
+		return EXIT_USAGE;
+	}
+	if (!archives_are_there(argv[0], words[word], folders, word == 3 ? 1 : n))
+		return EXIT_USAGE;
+	if (word < 3)
+		return shows[word](folders[0], common->json);
+	return word == 3 ? archive_cut(folders[0], folders[1], &a.range)
+			 : archive_merge(folders, (unsigned)n, a.into);
 }

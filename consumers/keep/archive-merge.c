@@ -20,6 +20,7 @@
 #include "consumers/keep/counts-merge.h"
 #include "consumers/keep/merging.h"
 #include "pathmap/base/memory.h"
+#include "pathmap/base/quantity.h"
 #include "tree/data/columns-batch.h"
 
 /* A wave is not larger, though what has waited comes together. */
@@ -306,6 +307,7 @@ int archive_merge(char *const *folders, unsigned n, const char *out)
 	struct error e = {0};
 	struct merging m = {
 		.n = n, .view = "events", .reading = READ_STREAM, .whole = true, .e = &e};
+	char all[UNIT_TEXT], again[UNIT_TEXT], holes[UNIT_TEXT];
 	int rc;
 
 	options_catch_signals(NULL);
@@ -318,9 +320,9 @@ int archive_merge(char *const *folders, unsigned n, const char *out)
 		archive_cut_fail("merge", m.to ? out : NULL, &e);
 	else
 		fprintf(stderr,
-			"%" PRIu64 " tuples of %u archives in %s; %" PRIu64
-			" came more than once, %" PRIu64 " are in none\n",
-			m.tuples, n, out, m.came - m.tuples, m.merged.holes);
+			"%s tuples of %u archive%s in %s; %s came more than once, %s are in none\n",
+			unit_count(all, m.tuples), n, plural(n, "s"), out,
+			unit_count(again, m.came - m.tuples), unit_count(holes, m.merged.holes));
 	if (rc > 0)
 		fprintf(stderr,
 			"evspace archive merge: what classes of operations have counted is not in "

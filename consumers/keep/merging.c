@@ -174,8 +174,10 @@ int merging_open(struct merging *m, struct merged_archive *s)
 
 	s->client = evspace_open(&look, &failure, why, sizeof(why));
 	free(address);
-	if (!s->client)
+	if (!s->client && strncmp(why, s->folder, strlen(s->folder)) == 0)
 		return errorf(m->e, "%s", why);
+	if (!s->client)
+		return errorf(m->e, "%s: %s", s->folder, why);
 	if (!s->run)
 		s->run = memory_copy(evspace_run(s->client));
 	return 0;
