@@ -76,6 +76,8 @@ unit_tests = \
 	tests/measurement_test tests/median_test tests/meet_test \
 	tests/crossing_test tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/counts_merge_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
+	tests/arrival_order_test tests/crossing_test tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
+	tests/heartbeat_test tests/intervals_test tests/merged_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test tests/delivery_fold_test tests/delivery_columns_test \
@@ -304,6 +306,7 @@ tests_pattern_test_SOURCES = tests/pattern_test.c tests/random.h
 tests_order_test_SOURCES = tests/order_test.c tests/maps.c tests/maps.h
 tests_difference_test_SOURCES = tests/difference_test.c tests/maps.c tests/maps.h
 tests_effect_test_SOURCES = tests/effect_test.c tests/simulated.c tests/simulated.h tests/random.h
+tests_arrival_order_test_SOURCES = tests/arrival_order_test.c tests/random.h
 tests_meeting_test_SOURCES = tests/meeting_test.c tests/random.h
 tests_crossing_test_SOURCES = tests/crossing_test.c tests/random.h
 tests_crossing_test_LDADD = $(LDADD) -lm

@@ -81,6 +81,7 @@ static void meet(struct plant *p, struct lateness *l, uint32_t number, int64_t *
 			p->n_often++;
 		}
 		arrivals[i] = (struct arrival){.start_ns = *now + (int64_t)ns,
+					       .between_ns = number ? (int64_t)ns : -1,
 					       .bytes = 8,
 					       .process = i,
 					       .host = i % 2,

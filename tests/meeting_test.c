@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "consumers/analysis/meeting-order.h"
+#include "consumers/analysis/meeting.h"
 #include "pathmap/base/memory.h"
 
 #define COMMS	4u
@@ -346,44 +346,6 @@ static void roots_are_one(void)
 	meetings_free(m);
 }
 
-struct ordered {
-	int64_t last_ns;
-	unsigned n, wrong;
-};
-
-static void take_ordered(void *arg, const struct meeting *m)
-{
-	struct ordered *o = arg;
-
-	o->n++;
-	o->wrong += m->arrivals[0].start_ns < o->last_ns || m->arrivals[1].start_ns != 7;
-	o->last_ns = m->arrivals[0].start_ns;
-}
-
-/* Those of a turn, in whatever order they come; too many are told before. */
-static void meetings_are_ordered(void)
-{
-	struct ordered told = {0}, early = {0};
-	struct meeting_order *o = meeting_order_new(1000, take_ordered, &told);
-	struct meeting_order *few = meeting_order_new(10, take_ordered, &early);
-
-	for (unsigned i = 0; i < 300; i++) {
-		struct arrival arrivals[] = {arrival(0, (i / 100) * 100 + i * 37 % 100),
-					     arrival(1, 7)};
-		const struct meeting m = {.key = {1, i, 2, -1}, .n = 2, .arrivals = arrivals};
-
-		meeting_order_add(o, &m);
-		meeting_order_add(few, &m);
-		if (i % 100 == 99)
-			meeting_order_turn(o);
-	}
-	CU_ASSERT_EQUAL(told.n, 300);
-	CU_ASSERT_EQUAL(told.wrong, 0);
-	CU_ASSERT(early.n > 290);
-	meeting_order_free(o);
-	meeting_order_free(few);
-}
-
 int main(void)
 {
 	CU_TestInfo cases[] = {
@@ -393,7 +355,6 @@ int main(void)
 		{"of communicators of unknown size none is whole", sizes_may_be_unknown},
 		{"threads of a process may take turns", threads_take_turns},
 		{"groups may have more members than are known yet", groups_grow},
-		{"meetings of a turn come in order", meetings_are_ordered},
 		{"communicators come and go, and ids are used again", communicators_come_and_go},
 		{"impossible times are refused", times_are_possible},
 		{"a root is what all members say", roots_are_one},

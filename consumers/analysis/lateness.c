@@ -61,9 +61,9 @@ struct lateness {
 	struct late_once *held;
 	struct lateness_row **held_of;
 	size_t n_held;
-	uint64_t judged;   /* members of all meetings */
-	int64_t *ended_ns; /* by process: its last end; 0: none yet */
-	size_t n_ended, processes;
+	uint64_t judged; /* members of all meetings */
+	bool *came;	 /* by process: it was in one */
+	size_t n_came, processes;
 	int64_t from_ns, to_ns;
 	uint64_t left_out;
 	struct overlaps *counted; /* the time that each process has waited */
@@ -107,7 +107,7 @@ void lateness_free(struct lateness *l)
 	free(l->held);
 	free(l->held_of);
 	free(l->list);
-	free(l->ended_ns);
+	free(l->came);
 	overlaps_free(l->counted);
 	free(l->waits);
 	free(l);
@@ -212,41 +212,33 @@ static struct lateness_member *member_of(struct lateness *l, struct lateness_row
 
 /* ---- sums ---- */
 
-static bool process_room(struct lateness *l, uint32_t process)
+static void process_count(struct lateness *l, uint32_t process)
 {
-	while (l->n_ended <= process && process < PROCESSES_MOST) {
-		l->ended_ns = memory_room(l->ended_ns, l->n_ended, sizeof(*l->ended_ns));
-		l->ended_ns[l->n_ended++] = 0;
+	while (l->n_came <= process && process < PROCESSES_MOST) {
+		l->came = memory_room(l->came, l->n_came, sizeof(*l->came));
+		l->came[l->n_came++] = false;
 	}
-	return process < PROCESSES_MOST;
+	if (process >= PROCESSES_MOST || l->came[process])
+		return;
+	l->came[process] = true;
+	l->processes++;
 }
 
-/* What they did since the collective before, if it has come, of all of them. */
-static void add_between(struct lateness *l, struct lateness_class *c, const struct meeting *m)
+/* What they did since the collective before, if that is known of all of them. */
+static void add_between(struct lateness_class *c, const struct meeting *m)
 {
 	double sum = 0, most = 0;
-	bool known = true;
 
 	for (size_t i = 0; i < m->n; i++) {
-		const struct arrival *a = &m->arrivals[i];
-		double ns;
+		double ns = (double)m->arrivals[i].between_ns;
 
-		if (!process_room(l, a->process)) {
-			known = false;
-			continue;
-		}
-		ns = (double)(a->start_ns - l->ended_ns[a->process]);
-		l->processes += l->ended_ns[a->process] == 0;
-		known = known && l->ended_ns[a->process] != 0 && ns >= 0;
-		sum += ns > 0 ? ns : 0;
+		if (ns < 0)
+			return;
+		sum += ns;
 		most = ns > most ? ns : most;
-		if (a->end_ns > l->ended_ns[a->process])
-			l->ended_ns[a->process] = a->end_ns;
 	}
-	if (known) {
-		c->between_ns += sum / (double)m->n;
-		c->busiest_ns += most;
-	}
+	c->between_ns += sum / (double)m->n;
+	c->busiest_ns += most;
 }
 
 static void add_class(struct lateness *l, struct lateness_class *c, const struct meet *m,
@@ -289,6 +281,7 @@ static void add_members(struct lateness *l, struct lateness_row *c, const struct
 		const struct arrival *a = &m->arrivals[i];
 		struct lateness_member *p = member_of(l, c, a->process, a->site);
 
+		process_count(l, a->process);
 		if (!p)
 			continue;
 		p->meetings++;
@@ -369,7 +362,7 @@ void lateness_add(struct lateness *l, const struct meeting *m)
 	wait_once(m, l->waits, &all, l->counted);
 	add_class(l, &c->sums, &sum.meet, &all);
 	class_grow(c);
-	add_between(l, &c->sums, m);
+	add_between(&c->sums, m);
 	add_members(l, c, m, &all);
 	for (size_t i = 0; i < m->n && m->n > 1; i++)
 		tail_add(&c->usual, fabs(l->waits[i].late_ns));

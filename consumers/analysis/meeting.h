@@ -11,6 +11,7 @@
 /** One member's part in a meeting. Processes, hosts and call sites are numbers of the caller's. */
 struct arrival {
 	int64_t start_ns, end_ns; /* when it entered and left the operation, on one clock */
+	int64_t between_ns;	  /* how long its thread was in none before; -1: not known */
 	double error_ns;	  /* bound of the error of both against other hosts */
 	uint64_t bytes;
 	uint32_t process;

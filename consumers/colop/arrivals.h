@@ -18,8 +18,10 @@ struct arrivals_counts {
 
 struct arrivals;
 
-/** @attendance and @meetings are borrowed. */
-struct arrivals *arrivals_new(struct attendance *attendance, struct meetings *meetings);
+/** @attendance and @meetings are borrowed. At most @most events are kept until all that elements
+ * hold is read, to bring them in order (arrival-order.h). */
+struct arrivals *arrivals_new(struct attendance *attendance, struct meetings *meetings,
+			      size_t most);
 void arrivals_free(struct arrivals *arrivals);
 
 /** Has all come, with the wave of @client, that elements held when they were looked at? Of a
@@ -29,6 +31,9 @@ bool arrivals_are_read(struct evspace_client *client);
 
 /** Take all events of the wave of @client to their meetings. Returns whether there were any. */
 bool arrivals_take(struct arrivals *arrivals, struct evspace_client *client);
+
+/** Nothing more comes. */
+void arrivals_end(struct arrivals *arrivals);
 
 const struct arrivals_counts *arrivals_counts(const struct arrivals *arrivals);
 

@@ -139,7 +139,7 @@ static struct attendance_element *element_new(struct attendance *r, const char *
 {
 	struct attendance_element *e = memory_new(1, sizeof(*e) + length + 1);
 	struct numbered *process = number_of(&r->processes, name, parts_length(name, 3));
-	const char *site = site_of(name);
+	const char *site = site_of(name), *thread = name + parts_length(name, 3);
 
 	process->rank = rank;
 	memcpy(e->name, name, length);
@@ -148,6 +148,9 @@ static struct attendance_element *element_new(struct attendance *r, const char *
 		number_of(&r->hosts, name, parts_length(name, 2))->number,
 		number_of(&r->sites, site, strlen(site))->number,
 		number_of(&r->threads, name, parts_length(name, 4))->number,
+		HASH_COUNT(r->elements),
+		strpbrk(thread, ".:@") != NULL,
+		strncmp(thread, "/overflow", strlen("/overflow")) == 0,
 	};
 	HASH_ADD_KEYPTR(hh, r->elements, e->name, length, e);
 	return e;

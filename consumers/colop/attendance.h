@@ -4,6 +4,7 @@
 #ifndef EVSPACE_ATTENDANCE_H
 #define EVSPACE_ATTENDANCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,7 +17,9 @@ void attendance_free(struct attendance *attendance);
 
 /** What an element's name says: numbers from 0, but 0 is no call site. */
 struct attendance_entry {
-	uint32_t process, host, site, thread;
+	uint32_t process, host, site, thread, element;
+	bool split;  /* by call site, operation or communicator: its thread has others like it */
+	bool shared; /* by threads that have no elements of their own */
 };
 
 /** That of the element @name ("/cluster/node/rank/thread/channel:file.c:12") of the process with

@@ -60,9 +60,8 @@ struct colop_live *colop_live_new(struct evspace_client *client)
 
 	c->follow.client = client;
 	c->attendance = attendance_new();
-	c->order = meeting_order_new(ARRIVALS_MOST, take_meeting, live);
-	c->meetings = meetings_new(ARRIVALS_MOST, meeting_order_add, c->order);
-	c->arrivals = arrivals_new(c->attendance, c->meetings);
+	c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, live);
+	c->arrivals = arrivals_new(c->attendance, c->meetings, ARRIVALS_MOST);
 	c->crossings = crossings_new();
 	c->lateness = lateness_new(CONFIDENCE, forget_once, c);
 	return live;
@@ -76,7 +75,6 @@ void colop_live_free(struct colop_live *live)
 		return;
 	arrivals_free(c->arrivals);
 	meetings_free(c->meetings);
-	meeting_order_free(c->order);
 	crossings_free(c->crossings);
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
@@ -149,8 +147,6 @@ void colop_live_take(struct colop_live *live, uint64_t now_ns)
 	evspace_rewind(c->follow.client);
 	attendance_turn(c->attendance);
 	arrivals_take(c->arrivals, c->follow.client);
-	if (arrivals_are_read(c->follow.client))
-		meeting_order_turn(c->order);
 	colop_live_begin(live, now_ns);
 	if (now_ns - live->looked_ns >= LOOK_NS)
 		judge(live, now_ns);
@@ -158,8 +154,7 @@ void colop_live_take(struct colop_live *live, uint64_t now_ns)
 
 void colop_live_end(struct colop_live *live, uint64_t now_ns)
 {
-	meetings_end(live->colop.meetings);
-	meeting_order_turn(live->colop.order);
+	arrivals_end(live->colop.arrivals);
 	judge(live, now_ns);
 }
 

@@ -52,7 +52,7 @@ static const char colop_help[] =
 #define TOP   10u
 #define LEAST 0.001
 
-/* Most arrivals that are kept, of open operations and of whole ones: 300 MB. */
+/* Most arrivals that are kept, of open operations and until they are in order: 300 MB. */
 #define ARRIVALS_MOST 1000000u
 
 #define CHECK_NS  UINT64_C(10000000000)
@@ -229,8 +229,6 @@ static bool take_events(struct colop *c)
 {
 	bool any = arrivals_take(c->arrivals, c->follow.client);
 
-	if (arrivals_are_read(c->follow.client))
-		meeting_order_turn(c->order);
 	if (c->messages)
 		messages_take(c->messages, c->follow.client);
 	return any;
@@ -312,13 +310,12 @@ static void begin(struct colop *c)
 	c->redraw = c->watch && isatty(STDOUT_FILENO);
 	c->once = memory_new(c->top, sizeof(*c->once));
 	c->attendance = attendance_new();
-	c->order = meeting_order_new(ARRIVALS_MOST, take_meeting, c);
 	if (c->reduced)
 		c->sums = reduced_new(c);
 	else
-		c->meetings = meetings_new(ARRIVALS_MOST, meeting_order_add, c->order);
+		c->meetings = meetings_new(ARRIVALS_MOST, take_meeting, c);
 	if (c->meetings)
-		c->arrivals = arrivals_new(c->attendance, c->meetings);
+		c->arrivals = arrivals_new(c->attendance, c->meetings, ARRIVALS_MOST);
 	if (c->with_messages)
 		c->messages = messages_new(c->attendance);
 	c->counted = counted_new(&common->look);
@@ -377,7 +374,6 @@ static void end(struct colop *c)
 	options_close(&c->follow.common, c->follow.client);
 	arrivals_free(c->arrivals);
 	meetings_free(c->meetings);
-	meeting_order_free(c->order);
 	meeting_sums_free(c->sums);
 	messages_free(c->messages);
 	counted_free(c->counted);
@@ -452,8 +448,7 @@ int colop_main(int argc, char **argv)
 		if (c.reduced)
 			meeting_sums_end(c.sums);
 		else
-			meetings_end(c.meetings);
-		meeting_order_turn(c.order);
+			arrivals_end(c.arrivals);
 		if (c.messages)
 			messages_end(c.messages);
 		lateness_end(c.lateness);

@@ -5,7 +5,6 @@
 
 #include "consumers/analysis/crossing.h"
 #include "consumers/analysis/lateness.h"
-#include "consumers/analysis/meeting-order.h"
 #include "consumers/analysis/evenness.h"
 #include "consumers/colop/arrivals.h"
 #include "consumers/colop/attendance.h"
@@ -25,13 +24,12 @@ struct colop {
 	unsigned top; /* 0: not said */
 	struct attendance *attendance;
 	struct meetings *meetings;
-	struct meeting_order *order; /* in which these come */
-	struct arrivals *arrivals;   /* at these */
-	struct meeting_sums *sums;   /* instead, if reduced */
-	uint64_t grouped;	     /* events of groups of PVM, which are not joined then */
-	struct messages *messages;   /* NULL: not wanted */
-	struct counted *counted;     /* what is no event because of modes */
-	struct evenness *evenness;   /* whether the others are a fair sample */
+	struct arrivals *arrivals; /* at these */
+	struct meeting_sums *sums; /* instead, if reduced */
+	uint64_t grouped;	   /* events of groups of PVM, which are not joined then */
+	struct messages *messages; /* NULL: not wanted */
+	struct counted *counted;   /* what is no event because of modes */
+	struct evenness *evenness; /* whether the others are a fair sample */
 	struct crossings *crossings;
 	struct lateness *lateness;
 	struct late_once *once; /* the costliest of those that were late once */
