@@ -66,7 +66,7 @@ unit_tests = \
 	tests/fields_test \
 	tests/filter_test tests/flat_test tests/framing_test \
 	tests/thinning_test \
-	tests/sieve_test \
+	tests/sampler_threads_test tests/sieve_test \
 	tests/gather_test \
 	tests/finding_test \
 	tests/fold_test tests/foreign_stage_test \
@@ -219,6 +219,7 @@ tests_packer_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_tls_test_SOURCES = tests/tls_test.c tests/forge.c tests/forge.h tests/peers.c tests/peers.h
 
 tests_filter_test_SOURCES = tests/filter_test.c tests/random.h
+tests_sampler_threads_test_SOURCES = tests/sampler_threads_test.c tests/source-bed.c tests/source-bed.h tests/fixture.c tests/fixture.h
 tests_sieve_test_SOURCES = tests/sieve_test.c tests/random.h
 tests_thinning_test_SOURCES = tests/thinning_test.c tests/random.h
 tests_columns_test_SOURCES = tests/columns-naive.h tests/columns-records.h tests/columns_test.c tests/random.h

@@ -58,12 +58,13 @@ bool sampled_take(struct sampled *k, uint64_t now)
 	return changed;
 }
 
-void sampled_note(struct sampled *k)
+bool sampled_note(struct sampled *k)
 {
 	struct mirror_origin now = k->mirror.origin;
 
 	if (*k->alive || now.ended)
-		return;
+		return false;
 	now.ended = true;
 	(void)mirror_note(&k->mirror, &now);
+	return true;
 }

@@ -31,7 +31,7 @@ int sampled_open(struct sampled *k, const char *dir, const struct mirror_plan *p
  * segment_guarded(). Returns whether it does something else than before. */
 bool sampled_take(struct sampled *k, uint64_t now);
 
-/** If its process has ended, what is left of it may be removed. */
-void sampled_note(struct sampled *k);
+/** If its process has ended, what is left of it may be removed. Returns whether that is new. */
+bool sampled_note(struct sampled *k);
 
 #endif

@@ -29,6 +29,7 @@ struct sampler_run {
 	unsigned wanted;
 	bool used; /* it is wanted, or its elements are still there */
 	struct sampling sampling;
+	unsigned events; /* that the rule is by */
 	struct sieve_rule rule;
 	uint64_t interval_ns, due_ns;
 	uint64_t version, looked_ns; /* of the store, and when: as threads were last looked for */
@@ -36,14 +37,14 @@ struct sampler_run {
 	size_t n;
 	struct event *rest;
 	struct sampler *sampler;
-	bool crowded; /* it has more threads than are sampled, and that was said */
+	bool crowded; /* it has more threads than are sampled */
 };
 
 struct sampler {
 	const struct source_host *host;
 	int fd;
 	struct event *tick;
-	size_t n_threads; /* of all runs */
+	size_t n_threads; /* of all runs, of processes that live */
 	uint64_t cost_ns; /* of a round, on average */
 	struct sampler_run runs[SAMPLER_RUNS];
 };
@@ -65,9 +66,9 @@ static void sampled_free(struct sampler *s, const struct sampler_run *run, struc
 	snprintf(path, sizeof(path), "%s/%s", dir, k->file);
 	if (!keeps)
 		unlink(path);
+	s->n_threads -= !k->mirror.origin.ended;
 	mirror_close(&k->mirror);
 	free(k);
-	s->n_threads--;
 }
 
 static int element_make(const struct sampler *s, const struct sampler_run *run,
@@ -101,14 +102,11 @@ static const struct sampled *sampled_find(const struct sampler_run *run, uint64_
 	return NULL;
 }
 
-/* Say once that there are threads which are not sampled. */
-static void run_crowded(const struct sampler *s, struct sampler_run *run)
+/* Say that there are threads which are not sampled. */
+static void crowded_say(const struct sampler *s, const struct sampler_run *run)
 {
 	struct error e;
 
-	if (run->crowded)
-		return;
-	run->crowded = true;
 	(void)errorf(&e,
 		     "run %s has too many threads on %s: %u are sampled at most, of all runs; the "
 		     "others are in no sample",
@@ -125,7 +123,7 @@ static void thread_add(struct sampler *s, struct sampler_run *run, struct store_
 	if (sampled_find(run, segment->serial, number))
 		return;
 	if (s->n_threads == SAMPLER_THREADS) {
-		run_crowded(s, run);
+		run->crowded = true;
 		return;
 	}
 	k = memory_new(1, sizeof(*k));
@@ -177,6 +175,15 @@ static unsigned events_count(const struct store_segment *segment, unsigned label
 	return op_count(op, -1) + labels + 1;
 }
 
+/* A region may come at any time, and processes may have different ones: what most can happen. */
+static void rule_follow(struct sampler_run *run, unsigned events)
+{
+	if (events <= run->events)
+		return;
+	run->events = events;
+	sieve_rule_init(&run->rule, &run->sampling, events);
+}
+
 static void segment_take(struct sampler *s, struct sampler_run *run, struct store_segment *segment)
 {
 	struct sampler_look l = {.segment = &segment->segment};
@@ -184,9 +191,7 @@ static void segment_take(struct sampler *s, struct sampler_run *run, struct stor
 	do {
 		if (segment_guarded(look, &l) < 0)
 			return;
-		if (run->rule.table.size == 0)
-			sieve_rule_init(&run->rule, &run->sampling,
-					events_count(segment, l.labels));
+		rule_follow(run, events_count(segment, l.labels));
 		for (uint32_t i = 0; i < l.n; i++)
 			thread_add(s, run, segment, l.from + i, l.threads[i]);
 		l.from += l.n;
@@ -214,13 +219,17 @@ static void run_match(struct sampler *s, struct sampler_run *run)
 
 static void run_take(struct sampler *s, struct sampler_run *run)
 {
+	const bool was_crowded = run->crowded;
 	struct store_segment *segment;
 
+	run->crowded = false;
 	TAILQ_FOREACH (segment, &s->host->store->segments, link) {
 		if (strcmp(segment->run, run->name) == 0 && segment->alive &&
 		    source_holds(s->host, NULL, segment))
 			segment_take(s, run, segment);
 	}
+	if (run->crowded && !was_crowded)
+		crowded_say(s, run);
 }
 
 /* ---- samples ---- */
@@ -265,7 +274,7 @@ static void run_round(struct sampler *s, struct sampler_run *run, uint64_t now_n
 	while (segment_guarded(samples_take, &r) < 0)
 		run_break(s, run, r.at);
 	for (size_t i = 0; i < run->n; i++)
-		sampled_note(run->threads[i]);
+		s->n_threads -= sampled_note(run->threads[i]);
 	run->interval_ns = sieve_interval(&run->sampling, run->interval_ns, r.changed, s->cost_ns,
 					  runs_wanted(s));
 	run->due_ns = now_ns + run->interval_ns;
