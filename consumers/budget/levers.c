@@ -7,7 +7,6 @@ const struct lever_row lever_rows[LEVER_COUNT] = {
 	[LEVER_WINDOW] = {.least = 1, .most = 64},    /* one: at most a wave a round trip */
 	[LEVER_URGENCY] = {.least = 0, .most = 1},    /* answers come late on full processors */
 	[LEVER_ONE_IN] = {.least = 1, .most = 65536}, /* single events are not seen */
-	[LEVER_CLASSES] = {.least = 0, .most = 1},    /* counted, not recorded */
 };
 
 unsigned levers_moved(const struct levers *before, const struct levers *now)

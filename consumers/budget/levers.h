@@ -6,11 +6,11 @@
 #include <stdbool.h>
 
 /** In the order in which they are thought of where the budget is too small. */
-enum lever { LEVER_RATE, LEVER_WINDOW, LEVER_URGENCY, LEVER_ONE_IN, LEVER_CLASSES, LEVER_COUNT };
+enum lever { LEVER_RATE, LEVER_WINDOW, LEVER_URGENCY, LEVER_ONE_IN, LEVER_COUNT };
 
 /** How far one of them goes. */
 struct lever_row {
-	double least, most; /* waves a second, waves, 1 for idle, 1 in n, 1 for counted */
+	double least, most; /* waves a second, waves, 1 for idle, 1 in n */
 };
 
 extern const struct lever_row lever_rows[LEVER_COUNT];
