@@ -54,9 +54,27 @@ static void what_does_not_matter(void)
 	fortran_macros_free(macros);
 }
 
+static void types(void)
+{
+	static const char *const are[] = {"INT2 a", "INT2(3)", "ALSO x", "SAID x", "KIND::x"};
+	static const char *const others[] = {"integer a", "INT a",   "NUMBER x", "INT2A x",
+					     "LOOP x",	  "EMPTY x", "",	 "CALL x"};
+	struct fortran_macros *macros = fortran_macros_new(
+		"-DINT2=integer*2 -DALSO=INT2 -DNUMBER=real_part -DLOOP=LOOP -DEMPTY= -DCALL(x)=3");
+
+	fortran_macros_take(macros, "define SAID  /* of the source */ Double Precision");
+	fortran_macros_take(macros, "define KIND REAL(kind=8)");
+	for (size_t i = 0; i < sizeof(are) / sizeof(are[0]); i++)
+		CU_ASSERT(fortran_macros_type(macros, are[i]));
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		CU_ASSERT(!fortran_macros_type(macros, others[i]));
+	fortran_macros_free(macros);
+}
+
 static CU_TestInfo cases[] = {
 	{"lines that end early", lines_that_end_early},
 	{"what does not matter is not taken for wrong", what_does_not_matter},
+	{"macros that stand for types", types},
 	CU_TEST_INFO_NULL,
 };
 

@@ -275,6 +275,73 @@ fortran_by_hand() {
 	EOT
 }
 
+# inner TYPE: "NAME in NAME" of each, as they are nested.
+inner() {
+	/usr/bin/python3 - "$1" <<-'EOT'
+		import sys, xml.etree.ElementTree as ET
+		answer = ET.parse('answer')
+		around = {inner: outer for outer in answer.iter('codeRegion') for inner in outer.findall('codeRegion')}
+		for r in answer.iter('codeRegion'):
+		    if r.get('type') == sys.argv[1]: print(r.get('name'), 'in', around[r].get('name'))
+	EOT
+}
+
+# What a call has returned has no name; and what is called within an argument is within.
+calls_of_calls() {
+	local options=()
+
+	printf 'int (*of(int))(int);\nint one(int);\nint main(void)\n{\n\tof(0)(4);\n\t(of(one(1)))(2);\n\treturn one(of(of(1)(2))(3));\n}\n' >calls.c
+	sir "$tap_dir/calls.c" && diff - <(inner call) <<-'EOT'
+		of in main
+		of in main
+		one in of
+		one in main
+		of in one
+		of in of
+	EOT
+}
+
+# Those of one line are beside each other.
+fortran_calls_of_a_line() {
+	local options=()
+
+	cat >line.f90 <<-'EOT'
+		program line
+		  call first(i); call second(i)
+		  if (i == 3) call third(i); call fourth(i)
+		  do i = 1, 3; call inside(i); end do; call behind(i)
+		  i = 1; do j = 1, 3
+		    call evspace_region('r', EVSPACE_BEGIN); call within(i); call evspace_region('r', EVSPACE_END); call without(i)
+		  end do; call last(&
+		    i); !$omp parallel
+		end program line
+	EOT
+	sir "$tap_dir/line.f90" && diff - <(inner call; regions call '{id}' | sort -u | wc -l) <<-'EOT'
+		first in line
+		second in line
+		third in line
+		fourth in line
+		inside in do
+		behind in line
+		within in r
+		without in do
+		last in line
+		9
+	EOT
+}
+
+# As many statements as there can be: 640 bytes each were more than a gigabyte.
+fortran_memory() {
+	/usr/bin/python3 - "$tap_dir" <<-'EOT'
+		import resource, subprocess, sys
+		open('many.f90', 'w').write(('a;' * 60 + '\n') * 35000)
+		request = "<sirreq><resource in='file://%s/many.f90'/></sirreq>" % sys.argv[1]
+		p = subprocess.run(['evspace', 'mir', '-'], input=request.encode(), stdout=subprocess.PIPE, timeout=300)
+		most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+		assert b'MAIN__' in p.stdout and most < 600000, (p.stdout[:200], most)
+	EOT
+}
+
 # Of what Fortran compiles here.
 fortran_ids_of_dwarf() {
 	local options=()
@@ -396,6 +463,7 @@ if command -v ctags >/dev/null; then
 else
 	tap_skip "all functions that ctags finds in evspace's own sources, and no others" "there is no ctags"
 fi
+code_case "what a call has returned is called by no name" calls_of_calls
 code_case "what cannot be read is told, and what to do" wrong_ones_are_told
 code_case "odd sources end it in no way" odd_ones_end
 if [ -e /usr/libexec/evspace/evspace-clang ] || [ -e /usr/local/libexec/evspace/evspace-clang ]; then
@@ -404,6 +472,8 @@ else
 	tap_case "without libclang it says what to install" not_built
 fi
 tap_case "procedures, loops, calls, own regions and OpenMP's of sources in Fortran, free and fixed" fortran_by_hand
+tap_case "calls of one line in Fortran are beside each other" fortran_calls_of_a_line
+tap_case "millions of statements in Fortran take no gigabytes" fortran_memory
 tap_case "of #if in Fortran the part is read that the flags choose" parts_of_if
 if command -v gfortran >/dev/null; then
 	tap_case "their ids are those of what is compiled of them" fortran_ids_of_dwarf

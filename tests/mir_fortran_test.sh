@@ -295,6 +295,34 @@ same_results() {
 	same_as_plain "$file" "$flags" "${some[@]}"
 }
 
+# Types that macros stand for are no statements that do something.
+types_of_macros() {
+	local options=(--flags '-DSHORT_T=integer*2 -DOTHER=SHORT_T')
+
+	cat >macros.F <<-'EOT'
+		      subroutine add(n)
+		#define REAL_T double precision
+		#define PLUS +
+		      SHORT_T n
+		      OTHER k(2)
+		      REAL_T x, realist
+		      realist = 1
+		      do i = 1, 2
+		        x = i PLUS realist
+		        k(i) = int(x, 2)
+		        n = n + k(i)
+		      end do
+		      end
+		      program main
+		      SHORT_T n
+		      n = 1
+		      call add(n)
+		      print *, n
+		      end
+	EOT
+	same_results macros.F "-cpp ${options[1]}" 3
+}
+
 # What is compiled of it has the same lines, and so the same ids.
 same_ids() {
 	sir "$tap_dir/shapes.f90" && regions subprogram '{id} {name}' >of_source && gfortran -g -O0 -fopenmp -o with-g nested.f90 written/shapes.f90 &&
@@ -465,6 +493,7 @@ fixed_program
 free_program
 tap_case "fixed form: each region that can be written, and all, give the same results" same_results odd.f "-O1 -std=legacy" 9
 tap_case "free form, with OpenMP: likewise" same_results shapes.f90 "-O1 -fopenmp" 12
+tap_case "a type that a macro stands for declares" types_of_macros
 tap_case "what is written back has the ids of its source" same_ids
 tap_case "what cannot be a region is told, with the line that forbids it" what_cannot_be_is_told
 tap_case "nothing but what it has written is written again" nothing_else_is_written

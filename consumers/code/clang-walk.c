@@ -176,6 +176,15 @@ static size_t region_add(struct clang_walk *w, enum code_kind kind, const char *
 	return w->code->n_regions;
 }
 
+static enum CXChildVisitResult on_first(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+	CXCursor *first = data;
+
+	(void)parent;
+	*first = cursor;
+	return CXChildVisit_Break;
+}
+
 static const char *loop_word(enum CXCursorKind kind)
 {
 	switch (kind) {
@@ -191,11 +200,27 @@ static const char *loop_word(enum CXCursorKind kind)
 	}
 }
 
+/* Is what a call has returned called? What is referenced is who returns it, then. */
+static bool calls_returned(CXCursor cursor)
+{
+	CXCursor callee = cursor;
+
+	do {
+		cursor = callee;
+		callee = clang_getNullCursor();
+		clang_visitChildren(cursor, on_first, &callee);
+	} while (clang_getCursorKind(callee) == CXCursor_UnexposedExpr ||
+		 clang_getCursorKind(callee) == CXCursor_ParenExpr);
+	return clang_getCursorKind(callee) == CXCursor_CallExpr;
+}
+
 /* Who is called by a name that functions have, for the caller to free; NULL: nobody. */
 static char *callee_of(CXCursor cursor)
 {
 	char *name;
 
+	if (calls_returned(cursor))
+		return NULL;
 	switch (clang_getCursorKind(clang_getCursorReferenced(cursor))) {
 	case CXCursor_FunctionDecl:
 	case CXCursor_FunctionTemplate:

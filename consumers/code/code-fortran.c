@@ -48,8 +48,8 @@ static size_t region_add(struct fortran_reading *f, enum code_kind kind, const c
 						.name = (char *)name,
 						.line = s->line,
 						.last = s->last,
-						.begin = s->begin,
-						.end = s->end,
+						.begin = fortran_statement_begin(s),
+						.end = fortran_statement_end(s),
 						.closed = s->shares});
 	return f->code->n_regions - 1;
 }
@@ -75,7 +75,7 @@ static void region_end(struct fortran_reading *f, size_t region, const struct fo
 	struct code_region *r = &f->code->regions[region];
 
 	r->last = s->last;
-	r->end = s->end;
+	r->end = fortran_statement_end(s);
 	r->closed |= s->shares;
 }
 
@@ -166,24 +166,25 @@ static void mark_take(struct fortran_reading *f, const struct fortran_statement 
 		      const struct fortran_word *w)
 {
 	unsigned first = f->n_units > 0 ? f->units[f->n_units - 1].marks : 0;
-	struct fortran_statement all = *s;
 	char label[64];
 	bool begins;
+	size_t region;
 
 	if (!mark_read(w->detail, label, &begins))
 		return;
 	if (begins && f->n_marks < DEPTH_MAX) {
-		f->marks[f->n_marks] = (struct fortran_mark){.begin = s->begin, .line = s->line};
+		f->marks[f->n_marks] =
+			(struct fortran_mark){.begin = fortran_statement_begin(s), .line = s->line};
 		memcpy(f->marks[f->n_marks++].label, label, sizeof(label));
 		return;
 	}
 	for (unsigned i = f->n_marks; !begins && i-- > first;) {
 		if (strcmp(f->marks[i].label, label) != 0)
 			continue;
-		all.begin = f->marks[i].begin;
-		all.line = f->marks[i].line;
-		all.shares = true;
-		region_add(f, CODE_USER, label, &all);
+		region = region_add(f, CODE_USER, label, s);
+		f->code->regions[region].begin = f->marks[i].begin;
+		f->code->regions[region].line = f->marks[i].line;
+		f->code->regions[region].closed = true;
 		/* those in it that were left open end with it */
 		f->n_marks = i;
 		return;

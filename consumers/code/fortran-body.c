@@ -134,8 +134,10 @@ static const char *const declaring_words[] = {"abstractinterface",
 					      "value",
 					      "volatile"};
 
-static bool is_declaring(const char *text)
+static bool is_declaring(const struct fortran_statement *s)
 {
+	const char *text = s->text;
+
 	/* what it makes of others it names behind a comma */
 	if (begins(text, "use") && strchr(text, ',') && strstr(text, "=>"))
 		return true;
@@ -143,6 +145,8 @@ static bool is_declaring(const char *text)
 		return is_formula(text) || begins(text, "enumerator");
 	if (begins(text, "type"))
 		return text[4] != '*';
+	if (s->typed)
+		return true;
 	for (size_t i = 0; i < sizeof(declaring_words) / sizeof(declaring_words[0]); i++)
 		if (begins(text, declaring_words[i]))
 			return true;
@@ -255,8 +259,7 @@ static void statement_take(struct fortran_finding *f, size_t at)
 	b->entries |= begins(s->text, "entry") && !fortran_assigning(s->text);
 	if (b->begin != SIZE_MAX || (b->named && at == b->head))
 		return;
-	declares =
-		s->directive ? is_declaring_directive(s->text) : f->type || is_declaring(s->text);
+	declares = s->directive ? is_declaring_directive(s->text) : f->type || is_declaring(s);
 	if (declares && !(is_formula(s->text) && !is_meaning(f, b, at)))
 		f->type = !s->directive && !begins(s->text, "endtype") &&
 			  (f->type || is_type(s->text));

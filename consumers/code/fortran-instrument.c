@@ -41,7 +41,7 @@ struct fortran_writing {
 
 /* ---- where it is ---- */
 
-/* The first statement that begins at @at or behind it. */
+/* The first statement whose letters begin at @at or behind it. */
 static size_t statement_at(const struct fortran_text *text, size_t at)
 {
 	size_t low = 0, high = text->n;
@@ -49,7 +49,7 @@ static size_t statement_at(const struct fortran_text *text, size_t at)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (text->statements[middle].begin < at)
+		if (text->statements[middle].from[0] < at)
 			low = middle + 1;
 		else
 			high = middle;

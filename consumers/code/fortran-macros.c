@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
@@ -178,6 +179,32 @@ void fortran_macros_take(struct fortran_macros *m, const char *line)
 		macro_undefine(m, rest, name_length(rest));
 	else if (is_word(line, "define", &rest))
 		macro_define(m, rest, name_length(rest), rest + name_length(rest));
+}
+
+/* Is the whole word one of types? */
+static bool is_type(const char *text)
+{
+	static const char *const words[] = {"integer", "real", "complex",   "logical", "double",
+					    "byte",    "type", "character", "class"};
+	size_t n = name_length(text);
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == n && strncasecmp(text, words[i], n) == 0)
+			return true;
+	return false;
+}
+
+int fortran_macros_type(const struct fortran_macros *m, const char *text)
+{
+	const struct fortran_macro *macro;
+
+	for (unsigned depth = 0; depth < DEPTH_MAX; depth++) {
+		macro = macro_find(m, text, name_length(text));
+		if (!macro)
+			return depth > 0 && is_type(text);
+		text = blanks_skip(macro->value);
+	}
+	return false;
 }
 
 /* ---- conditions ---- */

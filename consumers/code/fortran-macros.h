@@ -13,6 +13,9 @@ void fortran_macros_free(struct fortran_macros *macros);
 /** Take "define NAME VALUE", or "undef NAME"; all else is nothing. */
 void fortran_macros_take(struct fortran_macros *macros, const char *line);
 
+/** Is the word that @text begins with a macro that stands for a type, as "integer*2"? */
+int fortran_macros_type(const struct fortran_macros *macros, const char *text);
+
 /** Does "if A > 3", "ifdef A", "ifndef A" or "elif A" hold? So does what is not understood. */
 int fortran_macros_hold(const struct fortran_macros *macros, const char *line);
 

@@ -146,7 +146,7 @@ void fortran_openmp_statement(struct fortran_openmp *openmp, struct code_text *c
 	d = openmp->n > 0 ? &openmp->open[openmp->n - 1] : NULL;
 	if (!d || !d->of_one || is_loop)
 		return;
-	code->regions[d->region].end = s->end;
+	code->regions[d->region].end = fortran_statement_end(s);
 	code->regions[d->region].last = s->last;
 	code->regions[d->region].closed = s->shares;
 	d->whole = true;

@@ -31,9 +31,9 @@ struct fortran_splitting {
 	/* the statement that lines may go on with */
 	struct fortran_statement now;
 	bool open;
-	size_t n, room;
-	char quote;   /* what ends the text in quotes that is open; 0: none */
-	bool goes_on; /* free form: the line ended with "&" */
+	size_t n, used; /* its letters, and those of all before it */
+	char quote;	/* what ends the text in quotes that is open; 0: none */
+	bool goes_on;	/* free form: the line ended with "&" */
 	/* `#if` */
 	struct fortran_macros *macros;
 	unsigned depth;
@@ -42,32 +42,26 @@ struct fortran_splitting {
 
 /* ---- the statement ---- */
 
+/* There is room: a letter is one of the source, and the end of a line or ";" is none. */
 static void letter_add(struct fortran_splitting *s, char c, const char *from)
 {
-	if (s->n + 2 > s->room) {
-		s->room = 2 * s->room + 128;
-		s->now.text = realloc(s->now.text, s->room);
-		s->now.from = realloc(s->now.from, s->room * sizeof(*s->now.from));
-		if (!s->now.text || !s->now.from)
-			abort();
-	}
-	s->now.from[s->n] = (uint32_t)(from - s->code->text);
-	s->now.text[s->n++] = c;
-	s->now.text[s->n] = '\0';
+	s->to->from[s->used + s->n] = (uint32_t)(from - s->code->text);
+	s->to->letters[s->used + s->n++] = c;
 }
 
 static void statement_close(struct fortran_splitting *s)
 {
 	if (s->open && s->n > 0) {
+		s->now.text = &s->to->letters[s->used];
+		s->now.from = &s->to->from[s->used];
+		s->now.typed = fortran_macros_type(s->macros, s->code->text + s->now.from[0]);
+		s->used += s->n + 1;
 		s->to->statements = memory_room(s->to->statements, s->to->n, sizeof(s->now));
 		s->to->statements[s->to->n++] = s->now;
-	} else {
-		free(s->now.text);
-		free(s->now.from);
 	}
 	s->now = (struct fortran_statement){.text = NULL};
 	s->open = s->goes_on = false;
-	s->n = s->room = 0;
+	s->n = 0;
 	s->quote = 0;
 }
 
@@ -323,6 +317,9 @@ void fortran_text_split(struct fortran_text *text, const struct code_text *code,
 	unsigned number = 1;
 	size_t next;
 
+	/* what is not used takes none */
+	text->letters = memory_new(code->n + 2, sizeof(*text->letters));
+	text->from = memory_new(code->n + 2, sizeof(*text->from));
 	for (size_t at = 0; at < code->n; at = next, number++) {
 		const char *end = memchr(code->text + at, '\n', code->n - at);
 		struct fortran_line line = {.text = code->text + at};
@@ -346,12 +343,20 @@ void fortran_text_split(struct fortran_text *text, const struct code_text *code,
 
 void fortran_text_fini(struct fortran_text *text)
 {
-	for (size_t i = 0; i < text->n; i++) {
-		free(text->statements[i].text);
-		free(text->statements[i].from);
-	}
 	free(text->statements);
+	free(text->letters);
+	free(text->from);
 	*text = (struct fortran_text){.n = 0};
+}
+
+size_t fortran_statement_begin(const struct fortran_statement *s)
+{
+	return s->shares && s->from ? s->from[0] : s->begin;
+}
+
+size_t fortran_statement_end(const struct fortran_statement *s)
+{
+	return s->shares && s->from ? s->from[strlen(s->text) - 1] + (size_t)1 : s->end;
 }
 
 const char *fortran_closing(const char *at)

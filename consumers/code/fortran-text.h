@@ -15,6 +15,7 @@ struct fortran_statement {
 	unsigned label;	     /* 0: none */
 	bool directive;	     /* of OpenMP: behind "!$omp" */
 	bool shares;	     /* there are others in its lines */
+	bool typed;	     /* its first word is a macro that stands for a type */
 	char *text;	     /* without blanks, in lower case; what is in quotes is as it is */
 	uint32_t *from;	     /* of each of its letters: where in the source it is */
 };
@@ -22,6 +23,8 @@ struct fortran_statement {
 struct fortran_text {
 	struct fortran_statement *statements;
 	size_t n;
+	char *letters; /* of all statements, each with a final 0 */
+	uint32_t *from;
 };
 
 /** Split a source into statements: without comments, with what lines go on with, and of `#if` the
@@ -29,6 +32,10 @@ struct fortran_text {
 void fortran_text_split(struct fortran_text *text, const struct code_text *code, bool fixed);
 
 void fortran_text_fini(struct fortran_text *text);
+
+/** Where the statement itself begins and ends: its lines, unless there are others in them. */
+size_t fortran_statement_begin(const struct fortran_statement *statement);
+size_t fortran_statement_end(const struct fortran_statement *statement);
 
 /** Behind the ")" that belongs to the "(" at @at; NULL: there is none. */
 const char *fortran_closing(const char *at);
