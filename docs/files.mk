@@ -80,6 +80,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0061-sources-by-their-language.md \
 	docs/decisions/0062-who-brings-most-gives-way.md \
 	docs/decisions/0063-who-comes-back-is-told.md \
+	docs/decisions/0064-costs-by-real-waves.md \
 	docs/decisions/0073-sources-by-processes.md \
 	docs/decisions/0066-typed-runs-say-their-type.md \
 	docs/decisions/0067-groups-of-pvm-by-what-tasks-count.md \

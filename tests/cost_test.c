@@ -32,6 +32,7 @@ static const struct calibration simple = {
 	.copy_ns = 1,
 	.read_ns = 100,
 	.stage_ns = 100,
+	.cold_us = 40,
 	.cores = 2,
 };
 
@@ -205,6 +206,52 @@ static void file_remove(char *file)
 	free(file);
 }
 
+/* CPU time of all, of @n hosts on one machine, and how often they are woken. */
+static double crowd_us(unsigned n, double *wakes)
+{
+	char *ranks =
+		memory_format("application one { ranks rank[0-%u]; collect p2p; view v { read "
+			      "latest; } }",
+			      n - 1);
+	char *nodes =
+		memory_format("cluster A { nodes a[0-%u]; address h.example:[1-%u]; }", n - 1, n);
+	char *on = memory_format("entry a0; place rank[0-%u] on a[0-%u]; tree fanout 10;", n - 1,
+				 n - 1);
+	struct pathmap *map = maps_make_of(ranks, nodes, on, stderr);
+	struct plan *plan;
+	struct cost cost;
+	double us;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(map);
+	CU_ASSERT_EQUAL_FATAL(plan_make(map, "v", &plan, NULL), 0);
+	cost_predict(&cost, plan, map, &simple, 1);
+	CU_ASSERT_EQUAL(cost.n_hosts, n);
+	us = cost.cpu_us;
+	*wakes = 0;
+	for (size_t i = 0; i < cost.n_hosts; i++) {
+		*wakes += cost.hosts[i].wakes;
+		us -= cost.hosts[i].wakes * simple.wake_us;
+	}
+	cost_fini(&cost);
+	plan_free(plan);
+	pathmap_free(map);
+	free(ranks);
+	free(nodes);
+	free(on);
+	return us;
+}
+
+/* Of a hundred hosts on one machine each finds its caches as it left them, of a thousand none. */
+static void crowd(void)
+{
+	double wakes, each = crowd_us(100, &wakes) / 100;
+
+	CU_ASSERT_DOUBLE_EQUAL(crowd_us(50, &wakes) / 50, each, 1);
+	CU_ASSERT_DOUBLE_EQUAL(crowd_us(550, &wakes) - 20 * wakes, 550 * each, 550);
+	CU_ASSERT_DOUBLE_EQUAL(crowd_us(1000, &wakes) - 40 * wakes, 1000 * each, 1000);
+	CU_ASSERT(wakes >= 1000);
+}
+
 /* The same map on hosts of two kinds: who is slower is predicted to be, whatever the others are. */
 static void own_costs(void)
 {
@@ -292,6 +339,7 @@ int main(void)
 		{"better mappings are predicted to be faster", better_mappings},
 		{"links: latency there and back, bandwidth", links},
 		{"hosts of one machine share its cores", shared_machine},
+		{"of many hosts on one machine, each finds its caches cold", crowd},
 		{"what stages leave", stages},
 		{"the file of costs", file_of_costs},
 		{"nodes with costs of their own", own_costs},

@@ -43,7 +43,7 @@ json_lines() {
 cost_written() {
 	local name
 
-	for name in wake_us frame_us encrypt_ns copy_ns read_ns stage_ns cores; do
+	for name in wake_us latency_us frame_us encrypt_ns copy_ns read_ns stage_ns cold_us cores; do
 		grep -qE "^$name [0-9.e-]*[1-9][0-9.e-]*$" "$cost" && continue
 		echo "no $name in:"
 		cat "$cost"

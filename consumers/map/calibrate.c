@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Measures the cost of the parts of a wave in CPU time, which other processes do not affect. */
+/* Measures in CPU time what can be measured by itself; calibrate-tree.c does the rest. */
 #include "consumers/map/map.h"
 
 #include <errno.h>
@@ -78,7 +78,7 @@ static bool end_take(const struct end *end)
 	struct epoll_event event;
 	char message[MESSAGE_BYTES];
 
-	return epoll_wait(end->epoll, &event, 1, 1000) == 1 &&
+	return epoll_wait(end->epoll, &event, 1, 10000) == 1 &&
 	       recv(end->fd, message, sizeof(message), 0) == (ssize_t)sizeof(message);
 }
 
@@ -208,7 +208,6 @@ static int messages_measure(struct calibration *c, struct error *e)
 	close(turns[0]);
 	if (woken < 0)
 		return errorf(e, "messages to another process: %s", strerror(errno));
-	c->frame_us += message;
 	/* the additional time if the receiver sleeps */
 	c->wake_us = woken > message + 0.1 ? woken - message : 0.1;
 	c->latency_us = passed > woken + 0.1 ? passed - woken : 0.1;
@@ -263,8 +262,6 @@ static int bytes_measure(struct calibration *c, struct error *e)
 	cipher.bytes = RECORD_BYTES;
 	large = repeat(record_encrypt, &cipher);
 	c->encrypt_ns = (large - small) / (RECORD_BYTES - MESSAGE_BYTES);
-	/* each message is a record of its own */
-	c->frame_us += small / 1e3;
 	c->copy_ns = repeat(block_copy, &cipher) / BLOCK_BYTES;
 	EVP_CIPHER_CTX_free(cipher.context);
 	free(cipher.in);
@@ -362,7 +359,7 @@ static int stage_measure(struct calibration *c, struct error *e)
 	return 0;
 }
 
-int calibrate_all(struct calibration *c, struct error *e)
+int calibrate_all(struct calibration *c, const char *program, struct error *e)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -370,5 +367,5 @@ int calibrate_all(struct calibration *c, struct error *e)
 	reading_measure(c);
 	if (bytes_measure(c, e) < 0 || messages_measure(c, e) < 0 || stage_measure(c, e) < 0)
 		return -1;
-	return 0;
+	return calibrate_tree(c, program, e);
 }

@@ -41,7 +41,7 @@ static const char doctor_help[] =
 	"that answers. Each line begins with ok, warn or fail, and says what to do. Exit\n"
 	"code 1 if anything fails.\n"
 	"\n"
-	"It also measures, in a second or two, what the parts of a wave cost here, and\n"
+	"It also measures, in a few seconds, what waves of sixteen agents cost here, and\n"
 	"writes that to $XDG_CONFIG_HOME/evspace/cost (else ~/.config/evspace/cost), by\n"
 	"which evspace map show and suggest predict. With --nodes, that is said of these\n"
 	"nodes of maps alone: run it on a host of each kind, with one such file.\n"
@@ -299,7 +299,7 @@ static void cost_check(struct doctor *doctor, struct doctor_finding *f)
 	char *path = calibration_path();
 	struct calibration c;
 
-	if (calibrate_all(&c, &f->text) < 0) {
+	if (calibrate_all(&c, "/proc/self/exe", &f->text) < 0) {
 		f->state = STATE_WARN;
 		free(path);
 		return;
@@ -313,9 +313,10 @@ static void cost_check(struct doctor *doctor, struct doctor_finding *f)
 		errorf(&f->text,
 		       "wake-up %.1f us and %.1f us later, frame %.1f us, a byte encrypted %.2f "
 		       "ns, copied %.2f ns, "
-		       "a tuple read %.0f ns, a stage %.0f ns, %u core%s; written to %s",
+		       "a tuple read %.0f ns, a stage %.0f ns, cold caches %.1f us, %u core%s; "
+		       "written to %s",
 		       c.wake_us, c.latency_us, c.frame_us, c.encrypt_ns, c.copy_ns, c.read_ns,
-		       c.stage_ns, c.cores, plural(c.cores, "s"), path);
+		       c.stage_ns, c.cold_us, c.cores, plural(c.cores, "s"), path);
 	}
 	free(path);
 }

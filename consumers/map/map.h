@@ -31,11 +31,16 @@ void map_say(const struct pathmap *map, bool json);
 int map_suggest(const struct pathmap *map, const char *view, unsigned window, bool json);
 
 /**
- * Measure everything in @c, in about a second, most of it CPU time: messages between two processes
- * over a socket pair, AES-GCM, copying, reading elements, a reduction. Returns 0, or -1 with @e (no
- * process or no memory).
+ * Measure everything in @c, in about three seconds: messages between two processes over a socket
+ * pair, AES-GCM, copying, reading elements, a reduction; then what calibrate_tree() does. Returns
+ * 0, or -1 with @e (no process, no memory, no loopback interface).
  */
-int calibrate_all(struct calibration *c, struct error *e);
+int calibrate_all(struct calibration *c, const char *program, struct error *e);
+
+/** Start COST_FEW agents on this host as one tree, with TLS, and make frame_us and latency_us of
+ * @c, whose other costs are set, what predicts their waves; find what waves cost more when others
+ * use the caches. All of it is taken away again. */
+int calibrate_tree(struct calibration *c, const char *program, struct error *e);
 
 /** Run the command whose words are from "diff", "apply" or "rollback" on. Returns its exit code. */
 int map_change_main(int argc, char **argv);

@@ -22,6 +22,7 @@ static const struct calibration built_in = {
 	.copy_ns = 0.1,
 	.read_ns = 20,
 	.stage_ns = 25,
+	.cold_us = 30,
 	.cores = 8,
 };
 
@@ -36,6 +37,7 @@ static const struct field {
 	{"copy_ns", offsetof(struct calibration, copy_ns)},
 	{"read_ns", offsetof(struct calibration, read_ns)},
 	{"stage_ns", offsetof(struct calibration, stage_ns)},
+	{"cold_us", offsetof(struct calibration, cold_us)},
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 

@@ -128,8 +128,9 @@ struct forecast {
 	struct placement placement;
 	struct machine *machines;
 	size_t n_machines;
-	double *machine_us; /* CPU time per machine and wave */
-	unsigned *cores;    /* of each machine */
+	unsigned *on_machine; /* how many hosts; all of these are as many as the plan has */
+	double *machine_us;   /* CPU time per machine and wave */
+	unsigned *cores;      /* of each machine */
 };
 
 /* An answer under way, in the order of a host's children. */
@@ -159,10 +160,9 @@ static bool address_is_here(const char *address)
 	return address_is_unix(address);
 }
 
-/* The machine of the host @index; the parent's must be known. */
-static size_t machine_find(struct forecast *f, size_t index, size_t parent)
+/* The machine of the host @index at @address; the parent's must be known. */
+static size_t machine_find(struct forecast *f, const char *address, size_t index, size_t parent)
 {
-	const char *address = f->cost->hosts[index].place->address;
 	const char *port = strrchr(address, ':');
 	struct machine *machine;
 	size_t length;
@@ -179,6 +179,19 @@ static size_t machine_find(struct forecast *f, size_t index, size_t parent)
 		HASH_ADD_KEYPTR(hh, f->machines, address, length, machine);
 	}
 	return machine->index;
+}
+
+/* The machines of @place and of all below it, in the order in which they are asked for a wave, and
+ * how many hosts each has. */
+static void machines_find(struct forecast *f, const struct plan_place *place, size_t parent)
+{
+	size_t index = f->cost->n_hosts++;
+	size_t machine = machine_find(f, place->address, index, parent);
+
+	f->cost->hosts[index].machine = machine;
+	f->on_machine[machine]++;
+	for (size_t i = 0; i < place->n_children; i++)
+		machines_find(f, place->children[i], index);
 }
 
 static void machines_free(struct forecast *f)
@@ -202,6 +215,14 @@ static struct cluster_link link_find(const struct forecast *f, const struct plan
 }
 
 /* ---- one wave ---- */
+
+/* CPU time of a wake-up where @n hosts share the machine. */
+static double wake_us(const struct calibration *c, unsigned n)
+{
+	double cold = ((double)n - COST_FEW) / (COST_MANY - COST_FEW);
+
+	return c->wake_us + c->cold_us * fmin(fmax(cold, 0), 1);
+}
 
 static double bytes_us(const struct calibration *c, double bytes, bool plain)
 {
@@ -258,6 +279,7 @@ static double children_wave(struct forecast *f, size_t index, double *now, struc
 {
 	const struct plan_place *place = f->cost->hosts[index].place;
 	const struct calibration *c = f->cost->hosts[index].calibration;
+	double woken_us = f->cost->hosts[index].wake_us;
 	size_t n = place->n_children, asked = 0;
 	size_t most = place->concurrency > 0 ? place->concurrency : n;
 	struct answer *answers = memory_new(n, sizeof(*answers));
@@ -275,8 +297,8 @@ static double children_wave(struct forecast *f, size_t index, double *now, struc
 		next = answer_next(answers, asked);
 		if (next->at > *now) {
 			wakes++;
-			cpu += c->wake_us;
-			*now = next->at + c->latency_us + c->wake_us;
+			cpu += woken_us;
+			*now = next->at + c->latency_us + woken_us;
 		}
 		start = *now;
 		*now += c->frame_us + bytes_us(c, next->bytes, next->plain);
@@ -298,11 +320,12 @@ static double host_wave(struct forecast *f, const struct plan_place *place, size
 	struct cost_host *host = &f->cost->hosts[index];
 	double now, cpu, work = 0;
 
-	*host = (struct cost_host){.place = place, .wakes = 1, .calibration = c};
+	*host = (struct cost_host){
+		.place = place, .wakes = 1, .calibration = c, .machine = host->machine};
 	host->parent = index > 0 ? f->cost->hosts[parent].place : NULL;
-	host->machine = machine_find(f, index, parent);
+	host->wake_us = wake_us(c, f->on_machine[host->machine]);
 	*flow = (struct flow){0};
-	cpu = c->wake_us + c->frame_us;
+	cpu = host->wake_us + c->frame_us;
 	now = cpu + c->latency_us;
 	if (place->leaf) {
 		*flow = flow_read(f->plan, place, f->map, &f->placement);
@@ -324,7 +347,7 @@ static double host_wave(struct forecast *f, const struct plan_place *place, size
 /* The CPU time of a wave when @window waves share wake-ups. */
 static double shared_us(const struct cost_host *host, unsigned window)
 {
-	return host->cpu_us - host->wakes * host->calibration->wake_us * (1 - 1.0 / window);
+	return host->cpu_us - host->wakes * host->wake_us * (1 - 1.0 / window);
 }
 
 /* The shortest time between two waves, in us, by the limits of machines, hosts and links. */
@@ -386,18 +409,22 @@ void cost_predict(struct cost *cost, const struct plan *plan, const struct pathm
 
 	*cost = (struct cost){.window = window};
 	cost->hosts = memory_new(plan->n_places, sizeof(*cost->hosts));
+	f.on_machine = memory_new(plan->n_places, sizeof(*f.on_machine));
+	f.machine_us = memory_new(plan->n_places, sizeof(*f.machine_us));
+	f.cores = memory_new(plan->n_places, sizeof(*f.cores));
+	machines_find(&f, plan->root, 0);
+	cost->n_hosts = 0;
 	placement_init(&f.placement, map);
 	wave_us = host_wave(&f, plan->root, 0, &flow);
 	/* the consumer asks, wakes up, and takes the answer */
 	wave_us += calibration->latency_us + calibration->wake_us + 2 * calibration->frame_us +
 		   bytes_us(calibration, cost->hosts[0].bytes, false);
-	f.machine_us = memory_new(f.n_machines, sizeof(*f.machine_us));
-	f.cores = memory_new(f.n_machines, sizeof(*f.cores));
 	link_us = hosts_sum(cost);
 	wave_us = fmax(wave_us, least_us(&f, 1, link_us));
 	wave_us += crowd_us(&f, wave_us);
 	cost->waves_per_s = 1e6 / wave_us;
 	cost->window_waves_per_s = 1e6 / fmax(wave_us / window, least_us(&f, window, link_us));
+	free(f.on_machine);
 	free(f.machine_us);
 	free(f.cores);
 	machines_free(&f);

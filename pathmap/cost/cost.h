@@ -13,6 +13,10 @@
 /** Bytes of the list of nodes, with its final 0. */
 #define CALIBRATION_NODES_BYTES 112
 
+/** Hosts on one machine: so many find its caches as they left them; so many do not. */
+#define COST_FEW  100
+#define COST_MANY 1000
+
 /** CPU times on the measured host, and a latency. */
 struct calibration {
 	double wake_us;	   /* to wake a process by a message, until it sleeps again */
@@ -22,6 +26,7 @@ struct calibration {
 	double copy_ns;	   /* to copy a byte */
 	double read_ns;	   /* to read a tuple from an element */
 	double stage_ns;   /* to run a stage on a tuple */
+	double cold_us;	   /* more for a wake-up if others have used the caches meanwhile */
 	unsigned cores;
 	bool measured;			     /* else built in */
 	char nodes[CALIBRATION_NODES_BYTES]; /* "w[0-3] x*": where it holds; "": all others */
@@ -58,6 +63,7 @@ struct cost_host {
 	double bytes;				 /* of these, on the link to it */
 	double cpu_us;				 /* with one wave under way */
 	double wakes;				 /* number of wake-ups in that */
+	double wake_us;				 /* one of them */
 	double bits_per_s;			 /* of that link, 0: not known */
 };
 

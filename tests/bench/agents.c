@@ -166,9 +166,11 @@ static int predict(const struct planting *p, struct result *r, struct error *e)
 {
 	struct calibration c;
 	struct plan *plan;
+	char program[4096];
 	struct cost cost;
 
-	if (calibrate_all(&c, e) < 0)
+	bench_built("evspace", program, sizeof(program));
+	if (calibrate_all(&c, program, e) < 0)
 		return -1;
 	if (plan_make(p->bed.map, "look", &plan, e) < 0)
 		return -1;

@@ -19,7 +19,7 @@
 
 #include "pathmap/base/memory.h"
 #include "tests/bench/bench.h"
-#include "tests/bench/certificate.h"
+#include "consumers/map/certificate.h"
 #include "tree/stage/stage.h"
 
 #define READY_S		 20
@@ -237,7 +237,7 @@ int bed_prepare(struct bed *bed, struct error *e)
 		return -1;
 	setenv("EVSPACE_ENTRY", pathmap_entry(bed->map), 1);
 	n = pathmap_nodes(bed->map, &nodes);
-	return certificates_make(bed->tls, nodes, n, e);
+	return certificates_make(bed->tls, "agent", nodes, n, e);
 }
 
 static void prefork_log(const struct bed *bed, char *log, size_t n)

@@ -21,19 +21,19 @@ BENCH_CPPFLAGS = $(libtree_la_CPPFLAGS) -DBENCH_SOURCES='"$(abs_top_srcdir)"'
 bench_sources = \
 	tests/bench/bed.c tests/bench/bed.h \
 	tests/bench/bench.c tests/bench/bench.h \
-	tests/bench/certificate.c tests/bench/certificate.h \
+	consumers/map/certificate.c consumers/map/certificate.h \
 	tests/bench/figures.c tests/bench/figures.h \
 	tests/bench/meter.c tests/bench/meter.h \
 	tests/bench/puller.c tests/bench/puller.h \
 	tests/bench/traffic.c tests/bench/traffic.h
 
-tests_bench_agents_SOURCES = tests/bench/agents.c consumers/map/calibrate.c \
+tests_bench_agents_SOURCES = tests/bench/agents.c consumers/map/calibrate.c consumers/map/calibrate-tree.c \
 	tests/bench/bed.c tests/bench/bed.h tests/bench/bench.c tests/bench/bench.h \
 	tests/bench/census.c tests/bench/census.h \
 	tests/bench/figures.c tests/bench/figures.h \
 	tests/bench/floor.c tests/bench/floor.h \
 	tests/bench/meter.c tests/bench/meter.h \
-	tests/bench/certificate.c tests/bench/certificate.h \
+	consumers/map/certificate.c consumers/map/certificate.h \
 	tests/bench/pipe.c tests/bench/pipe.h \
 	tests/bench/puller.c tests/bench/puller.h \
 	tests/bench/reduced.c tests/bench/reduced.h \
@@ -84,7 +84,7 @@ tests_bench_failure_LDADD = $(EVSPACE_LIBS)
 
 tests_bench_remap_SOURCES = tests/bench/remap.c tests/bench/follower.c tests/bench/follower.h \
 	tests/bench/bed.c tests/bench/bed.h tests/bench/bench.c tests/bench/bench.h \
-	tests/bench/certificate.c tests/bench/certificate.h
+	consumers/map/certificate.c consumers/map/certificate.h
 tests_bench_remap_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_remap_LDADD = $(EVSPACE_LIBS)
 
