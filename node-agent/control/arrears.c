@@ -28,17 +28,14 @@ struct arrears {
 	struct fanout_command_host carrier;
 	struct fanout_command *command; /* NULL: none is under way */
 	struct event *again;		/* pending while there is none, but hosts are in arrears */
-	/* from arrears_begin() to arrears_add(): who was behind before, and as which map says */
-	char **before;
-	size_t n_before;
-	struct pathmap_texts since;
+	struct map_behind before;	/* from arrears_begin() to arrears_add() */
 };
 
 static void arrears_later(struct arrears *a, int seconds)
 {
 	const struct timeval in = {seconds, 0};
 
-	if (a->host->active_map->n_behind)
+	if (a->host->active_map->behind.n)
 		evtimer_add(a->again, &in);
 }
 
@@ -68,23 +65,13 @@ static void arrears_keep(struct arrears *a, const char *const *nodes, size_t n,
 		fprintf(stderr, "evspace agent: %s\n", e.text);
 }
 
-static void before_forget(struct arrears *a)
-{
-	for (size_t i = 0; i < a->n_before; i++)
-		free(a->before[i]);
-	free(a->before);
-	texts_fini(&a->since);
-	a->before = NULL;
-	a->n_before = 0;
-}
-
 /* A map that says how all are if others than those that are behind already come to these, which are
  * as the map before says; NULL: there is none. */
 static const struct pathmap_texts *since_of(const struct active_map *c, bool others)
 {
-	if (c->n_behind == 0)
+	if (c->behind.n == 0)
 		return &c->previous;
-	return !others || texts_equal(&c->since, &c->previous) ? &c->since : NULL;
+	return !others || texts_equal(&c->behind.since, &c->previous) ? &c->behind.since : NULL;
 }
 
 void arrears_begin(struct arrears *a, const struct plan *plan)
@@ -96,13 +83,11 @@ void arrears_begin(struct arrears *a, const struct plan *plan)
 	arrears_stop(a);
 	if (!plan)
 		return;
-	before_forget(a);
-	a->before = memory_new(c->n_behind + 1, sizeof(*a->before));
-	nodes = memory_new(c->n_behind + plan->n_places + 1, sizeof(*nodes));
-	for (; n < c->n_behind; n++)
-		nodes[n] = a->before[n] = memory_copy(c->behind[n]);
-	a->n_before = n;
-	texts_set(&a->since, c->since.application, c->since.cluster, c->since.mapping);
+	map_behind_fini(&a->before);
+	map_behind_copy(&a->before, &c->behind);
+	nodes = memory_new(c->behind.n + plan->n_places + 1, sizeof(*nodes));
+	for (; n < c->behind.n; n++)
+		nodes[n] = c->behind.nodes[n];
 	PLAN_FOREACH (walk, plan->root) {
 		if (walk.place->leaf)
 			nodes[n++] = walk.place->node;
@@ -118,12 +103,13 @@ void arrears_add(struct arrears *a, Evspace__Host *const *hosts, size_t n)
 	bool others = false;
 	size_t total;
 
-	active_map_behind_set(c, (const char *const *)a->before, a->n_before, &a->since);
-	before_forget(a);
-	total = c->n_behind;
+	active_map_behind_set(c, (const char *const *)a->before.nodes, a->before.n,
+			      &a->before.since);
+	map_behind_fini(&a->before);
+	total = c->behind.n;
 	nodes = memory_new(total + n + 1, sizeof(*nodes));
 	for (size_t i = 0; i < total; i++)
-		nodes[i] = c->behind[i];
+		nodes[i] = c->behind.nodes[i];
 	for (size_t i = 0; i < n; i++) {
 		if (!remap_elements_away(hosts[i]))
 			continue;
@@ -167,7 +153,7 @@ static void arrears_done(void *arg, struct fanout_command *command)
 			arrears_say(a, hosts[i]);
 	}
 	if (left < n)
-		arrears_keep(a, nodes, left, &a->host->active_map->since);
+		arrears_keep(a, nodes, left, &a->host->active_map->behind.since);
 	free(nodes);
 	free(hosts);
 	arrears_stop(a);
@@ -215,8 +201,9 @@ static void arrears_look(evutil_socket_t fd, short what, void *arg)
 	struct arrears *a = arg;
 	struct active_map *c = a->host->active_map;
 	const struct plan_wish wish = {.view = "events"};
-	struct pathmap *since =
-		c->since.application ? texts_parse(&c->since, stage_check, NULL) : NULL;
+	struct pathmap *since = c->behind.since.application
+					? texts_parse(&c->behind.since, stage_check, NULL)
+					: NULL;
 	Evspace__SwitchAsk *order = properties_order(since, c->map);
 	struct plan *plan = NULL;
 	struct error e;
@@ -240,8 +227,9 @@ void arrears_renew(struct arrears *a)
 
 	arrears_stop(a);
 	/* without those that are not in the map any more */
-	if (c->n_behind)
-		arrears_keep(a, (const char *const *)c->behind, c->n_behind, &c->since);
+	if (c->behind.n)
+		arrears_keep(a, (const char *const *)c->behind.nodes, c->behind.n,
+			     &c->behind.since);
 	arrears_later(a, 0);
 }
 
@@ -266,7 +254,7 @@ void arrears_free(struct arrears *a)
 	if (!a)
 		return;
 	arrears_stop(a);
-	before_forget(a);
+	map_behind_fini(&a->before);
 	event_free(a->again);
 	free(a);
 }

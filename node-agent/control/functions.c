@@ -17,9 +17,6 @@
 /* Files of a process that are searched: the program is the first one. */
 #define MODULES_MOST 64u
 
-/* Most names, or patterns, of a command: more than those that are on may be asked for. */
-#define NAMES_MOST 1024u
-
 /* How long to look for names in files, for one command: meanwhile nobody else is answered. */
 #define SEARCH_NS UINT64_C(200000000)
 
@@ -183,10 +180,10 @@ void functions_carry(const struct source_host *here, const Evspace__SwitchAsk *a
 	};
 	const struct store_segment *s;
 
-	if (ask->functions->n_names > NAMES_MOST) {
+	if (ask->functions->n_names > FUNCTIONS_ASKED) {
 		snprintf(said->why, sizeof(said->why),
 			 "%zu functions in one command; say %u at most", ask->functions->n_names,
-			 NAMES_MOST);
+			 FUNCTIONS_ASKED);
 		return;
 	}
 	sites_limit(here->sites, now + SEARCH_NS);

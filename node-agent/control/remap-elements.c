@@ -48,10 +48,9 @@ void remap_elements_behind(struct remap_elements *x)
 {
 	const struct active_map *c = x->host->active_map;
 
-	for (size_t i = 0; i < c->n_behind; i++) {
-		const char *cluster = pathmap_cluster(c->map, c->behind[i]);
-		char *name =
-			memory_format("/%s/%s", cluster && *cluster ? cluster : "-", c->behind[i]);
+	for (size_t i = 0; i < c->behind.n; i++) {
+		const char *node = c->behind.nodes[i], *cluster = pathmap_cluster(c->map, node);
+		char *name = memory_format("/%s/%s", cluster && *cluster ? cluster : "-", node);
 
 		behind_add(x, name, "it has not answered since");
 		free(name);

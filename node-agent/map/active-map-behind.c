@@ -14,25 +14,35 @@ static int name_order(const void *a, const void *b)
 
 bool active_map_is_behind(const struct active_map *c, const char *node)
 {
-	return c->n_behind &&
-	       bsearch(&node, c->behind, c->n_behind, sizeof(*c->behind), name_order) != NULL;
+	const struct map_behind *b = &c->behind;
+
+	return b->n && bsearch(&node, b->nodes, b->n, sizeof(*b->nodes), name_order) != NULL;
 }
 
-void active_map_behind_fini(struct active_map *c)
+void map_behind_copy(struct map_behind *to, const struct map_behind *from)
 {
-	for (size_t i = 0; i < c->n_behind; i++)
-		free(c->behind[i]);
-	free(c->behind);
-	texts_fini(&c->since);
-	c->behind = NULL;
-	c->n_behind = 0;
+	const struct pathmap_texts *since = &from->since;
+
+	to->nodes = memory_new(from->n + 1, sizeof(*to->nodes));
+	for (to->n = 0; to->n < from->n; to->n++)
+		to->nodes[to->n] = memory_copy(from->nodes[to->n]);
+	texts_set(&to->since, since->application, since->cluster, since->mapping);
+}
+
+void map_behind_fini(struct map_behind *b)
+{
+	for (size_t i = 0; i < b->n; i++)
+		free(b->nodes[i]);
+	free(b->nodes);
+	texts_fini(&b->since);
+	*b = (struct map_behind){.n = 0};
 }
 
 void active_map_behind_set(struct active_map *c, const char *const *nodes, size_t n,
 			   const struct pathmap_texts *since)
 {
-	struct pathmap_texts texts = {NULL, NULL, NULL};
-	char **behind = memory_new(n + 1, sizeof(*behind));
+	struct map_behind now = {.nodes = memory_new(n + 1, sizeof(*now.nodes))};
+	char **behind = now.nodes;
 	size_t kept = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -48,10 +58,9 @@ void active_map_behind_set(struct active_map *c, const char *const *nodes, size_
 		else
 			behind[kept++] = behind[i];
 	}
+	now.n = kept;
 	if (kept && since)
-		texts_set(&texts, since->application, since->cluster, since->mapping);
-	active_map_behind_fini(c);
-	c->behind = behind;
-	c->n_behind = kept;
-	c->since = texts;
+		texts_set(&now.since, since->application, since->cluster, since->mapping);
+	map_behind_fini(&c->behind);
+	c->behind = now;
 }

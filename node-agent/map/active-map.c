@@ -146,10 +146,10 @@ int active_map_keep(const struct active_map *c, struct error *e)
 	kept.started = &started;
 	kept.n_nodes = roster_count(c->roster);
 	kept.nodes = roster_nodes(c->roster);
-	kept.n_behind = c->n_behind;
-	kept.behind = c->behind;
-	texts_message(&c->since, &since);
-	kept.since = c->since.application ? &since : NULL;
+	kept.n_behind = c->behind.n;
+	kept.behind = c->behind.nodes;
+	texts_message(&c->behind.since, &since);
+	kept.since = c->behind.since.application ? &since : NULL;
 	bytes = evspace__map_kept__get_packed_size(&kept);
 	packed = memory_new(bytes, 1);
 	evspace__map_kept__pack(&kept, packed);
@@ -236,7 +236,7 @@ static void active_map_forget(struct active_map *c)
 {
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
-	active_map_behind_fini(c);
+	map_behind_fini(&c->behind);
 	roster_free(c->roster);
 	c->roster = roster_new();
 	c->before = c->generation = 0;
@@ -378,7 +378,7 @@ void active_map_free(struct active_map *c)
 	texts_fini(&c->texts);
 	texts_fini(&c->previous);
 	texts_fini(&c->started);
-	active_map_behind_fini(c);
+	map_behind_fini(&c->behind);
 	roster_free(c->roster);
 	pass_book_free(c->passes);
 	calibration_fini(&c->costs);

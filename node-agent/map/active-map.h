@@ -14,6 +14,14 @@
 #include "tree/link/pass.h"
 #include "tree/wire/wire.h"
 
+/** Nodes whose elements are not yet as the map says, as they were away. Owns what it points to;
+ * none when zero-initialised. */
+struct map_behind {
+	char **nodes; /* sorted */
+	size_t n;
+	struct pathmap_texts since; /* a map that says how they all are; none: it is not known */
+};
+
 /** Plain data; owns what it points to. Only the entry has texts and roster. */
 struct active_map {
 	struct pathmap *map;
@@ -21,10 +29,7 @@ struct active_map {
 	struct pathmap_texts texts;
 	uint64_t before; /* generation of the map before, 0: there was none */
 	struct pathmap_texts previous;
-	/* nodes whose elements are not yet as it says, as they were away; sorted */
-	char **behind;
-	size_t n_behind;
-	struct pathmap_texts since;   /* a map that says how they all are; none: it is not known */
+	struct map_behind behind;
 	struct pathmap_texts started; /* the files that the agent was started with */
 	struct roster *roster;
 	struct pass_book *passes; /* signed ones; NULL: no agent has a certificate */
@@ -129,7 +134,12 @@ bool active_map_is_behind(const struct active_map *active_map, const char *node)
  * may be that of @active_map, or none, or NULL: it is not known). */
 void active_map_behind_set(struct active_map *active_map, const char *const *nodes, size_t n,
 			   const struct pathmap_texts *since);
-void active_map_behind_fini(struct active_map *active_map);
+
+/** Make @to, which has none, the same as @from. */
+void map_behind_copy(struct map_behind *to, const struct map_behind *from);
+
+/** Free them; then there are none. */
+void map_behind_fini(struct map_behind *behind);
 
 /** Send the map to the peer; without addresses of hosts if it may not control. */
 void active_map_send(const struct active_map *active_map, struct link *link);
