@@ -5,6 +5,7 @@
 
 #include <event2/event.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,19 +185,20 @@ static _Noreturn void forker(const int until[2])
 		pause();
 }
 
-/* Wait until the kernel says that it is in that state. */
+/* Wait until the kernel says that it is in that state, for a minute. */
 static void state_wait(pid_t pid, char state)
 {
+	uint64_t until = clock_mono_ns() + 60000000000;
 	char path[32], is = '\0';
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	while (is != state) {
 		FILE *f = fopen(path, "re");
 
-		if (!f || fscanf(f, "%*d %*s %c", &is) != 1)
+		if (!f || fscanf(f, "%*d %*s %c", &is) != 1 || clock_mono_ns() > until)
 			_exit(EXIT_FAILURE);
 		fclose(f);
-		usleep(1000);
+		sched_yield();
 	}
 }
 

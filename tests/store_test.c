@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -323,6 +324,7 @@ static uint64_t ran_ns(pid_t pid)
 struct dirent *readdir(DIR *dir)
 {
 	static struct dirent *(*next)(DIR *);
+	uint64_t until = clock_mono_ns() + 60000000000;
 	struct dirent *entry;
 
 	if (!next)
@@ -330,8 +332,10 @@ struct dirent *readdir(DIR *dir)
 	entry = next(dir);
 	if (entry || busy <= 0)
 		return entry;
-	for (busy_ran = ran_ns(busy); ran_ns(busy) < busy_ran + 50000000u;)
-		usleep(1000);
+	for (busy_ran = ran_ns(busy); ran_ns(busy) < busy_ran + 50000000u;) {
+		CU_ASSERT_TRUE_FATAL(clock_mono_ns() < until);
+		sched_yield();
+	}
 	return NULL;
 }
 
