@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "node-agent/pastset/evspace-element.h"
+#include "consumers/cli/element-into.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/op.h"
 
@@ -40,7 +40,7 @@ bool colop_into_begin(struct colop *c)
 	/* which run that is is known when there is one */
 	if (!c->into || c->element || !*plan.run)
 		return true;
-	c->element = evspace_element_make(&plan, why, sizeof(why));
+	c->element = element_into(&plan, why, sizeof(why));
 	if (!c->element)
 		fprintf(stderr, "evspace colop: --into %s: %s\n", c->into, why);
 	return c->element != NULL;
@@ -55,7 +55,7 @@ static void put(const struct colop *c, struct colop_finding *f, const struct lat
 	snprintf(f->op, sizeof(f->op), "%s", op_name(of->op));
 	snprintf(f->site, sizeof(f->site), "%s", attendance_site(c->attendance, site));
 	snprintf(f->process, sizeof(f->process), "%s", attendance_process(c->attendance, process));
-	(void)evspace_element_write(c->element, f);
+	(void)element_into_put(c->element, f);
 }
 
 void colop_into_once(const struct colop *c, const struct late_once *late)

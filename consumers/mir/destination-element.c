@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "consumers/cli/element-into.h"
 #include "consumers/mir/measurement.h"
-#include "node-agent/pastset/evspace-element.h"
 #include "pathmap/base/memory.h"
 
 #define PREFIX "element:"
@@ -88,7 +88,7 @@ bool destination_element_find(struct destination *d, const struct mir_place *pla
 				 "you: no tool has more than what it leaves for others; take one "
 				 "of these",
 				 made.n, made.own);
-	else if (!(d->element = evspace_element_make(&plan, why, sizeof(why))))
+	else if (!(d->element = element_into(&plan, why, sizeof(why))))
 		request_complain(r, place, "%.200s: %.200s", d->uri, why);
 	if (d->element && !known) {
 		all->elements[all->n_elements].uri = memory_copy(d->uri);
@@ -123,5 +123,5 @@ void destination_value(struct destination *d, const struct mir_tuple *t)
 	snprintf(v.metric, sizeof(v.metric), "%s", t->metric);
 	snprintf(v.function, sizeof(v.function), "%s", text_of(t->function));
 	/* it never waits: the oldest is overwritten */
-	(void)evspace_element_write(d->element, &v);
+	(void)element_into_put(d->element, &v);
 }
