@@ -41,10 +41,15 @@ static void pieces_are_the_whole(void)
 		"</sirreq> "
 		"]]><b c='/>'></b></sirreq><!-x > <q '><snapshotreq/>\0<ctrlreq a='\0<!DOCTYPE "
 		"a><x>"
-		"<x/><instrreq><!-- <? ]]> --\0 --></instrreq><?xml ?><y></z></y> <";
+		"<x/><instrreq><!-- <? ]]> --\0 --></instrreq> stray<snapshotreq "
+		"named='true'/><!--x-->stray<?xml "
+		"?><sirreq/>\xef\xbb\xbf<?xml ?><ctrlreq/><?xml ?><y></z></y> <";
 	char *whole = documents(text, sizeof(text) - 1, sizeof(text));
 
 	CU_ASSERT(strstr(whole, "\n<snapshotreq/>\n") != NULL);
+	CU_ASSERT(strstr(whole, "\nstray\n<snapshotreq named='true'/>\n") != NULL);
+	CU_ASSERT(strstr(whole, "\n<!--x-->stray\n<?xml ?><sirreq/>\n") != NULL);
+	CU_ASSERT(strstr(whole, "\n\xef\xbb\xbf<?xml ?><ctrlreq/>\n") != NULL);
 	for (size_t step = 1; step < 40; step++) {
 		char *pieces = documents(text, sizeof(text) - 1, step);
 

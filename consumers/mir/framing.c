@@ -51,10 +51,21 @@ static bool is_declaration(const char *text, const struct markup *m)
 	       memcmp(text + m->begin, "<?xml ", 6) == 0;
 }
 
+/* Is there text, which no document begins with, behind what was looked at and before @end? A byte
+ * order mark is none. */
+static bool has_text(const struct framing *f, size_t end)
+{
+	for (size_t i = f->seen; i < end; i++)
+		if (!f->text[i] || !strchr(" \t\r\n\xef\xbb\xbf", f->text[i]))
+			return true;
+	return false;
+}
+
 /* Where the document ends by this piece of it; 0: it does not. */
 static size_t framing_end(struct framing *f, const char *text, const struct markup *m)
 {
-	if (f->rooted && (is_request(m) || is_declaration(text, m)))
+	f->stray |= !f->rooted && has_text(f, m->begin);
+	if ((f->rooted || f->stray) && (is_request(m) || is_declaration(text, m)))
 		return m->begin;
 	if (m->kind == MARKUP_OTHER)
 		return 0;
@@ -81,7 +92,7 @@ static bool framing_take(struct framing *f, size_t end, size_t next, struct fram
 	framed->large |= framed->n > FRAMING_MAX;
 	f->taken = f->seen = next;
 	f->clear = f->clear > next ? f->clear : next;
-	f->rooted = f->large = false;
+	f->rooted = f->large = f->stray = false;
 	if (framed->large)
 		framed->n = 0;
 	return framed->large || framed->n > 0;
@@ -121,6 +132,7 @@ bool framing_next(struct framing *f, bool all, struct framed *framed)
 				return false;
 			continue;
 		}
+		f->stray |= !f->rooted && has_text(f, m.begin);
 		f->seen = m.begin;
 		f->searched = m.searched;
 		f->quote = m.quote;
