@@ -615,7 +615,7 @@ destinations_are_below_a_folder() {
 wrong_probes_are_refused() {
 	mir 1 --run wind <<-'EOF' && answered 'no metric &quot;FOO&quot;; write one of WC_TIME' 'GC_COUNT: .*--catalogue' 'add a codeRegion' \
 		'no region &quot;c1&quot;' 'no region &quot;c2&quot;' 'take it from a snapshot' 'events and metrics are no one probe' 'no metric; write one' \
-		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'THREAD_COUNT has no region' 'NET_SEND is not that from one region to another' 'HEAP_MEM_USAGE is not that of a thread' 'CPU_TIME is not that of a communicator'
+		'no probe &quot;p9&quot;' 'too large' 'for WC_TIME alone' 'THREAD_COUNT has no region' 'NET_SEND is not that from one region to another' 'HEAP_MEM_USAGE is not that of a thread' 'CPU_TIME is not that of a communicator' 'did you mean MPI_Barrier[?]'
 		<instrreq><metric name="FOO"/></instrreq>
 		<instrreq><metric name="GC_COUNT"/></instrreq>
 		<instrreq><metric name="WC_TIME"/></instrreq>
@@ -631,6 +631,7 @@ wrong_probes_are_refused() {
 		<instrreq><codeRegion from="p2p" to="MPI_Barrier"/><metric name="NET_SEND"/></instrreq>
 		<instrreq><metric name="HEAP_MEM_USAGE"/><thread id="?"/></instrreq>
 		<instrreq><metric name="CPU_TIME"/><communicator id="?"/></instrreq>
+		<instrreq><codeRegion from="MPI_Barier"/><metric name="CALLS"/></instrreq>
 	EOF
 }
 

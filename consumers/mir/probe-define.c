@@ -11,6 +11,7 @@
 #include "consumers/mir/writeback.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/utf8.h"
+#include "pathmap/grammar/directive.h"
 #include "tree/data/op.h"
 
 /* Most bytes that all of an owner are defined by: of 64 owners, half of what a file of probes may
@@ -207,16 +208,39 @@ static void functions_check(const char *list, const struct mir_word *word, struc
 				 REGION_FUNCTIONS);
 }
 
+/* The operation, or group of them, that was probably meant; NULL: none. */
+static const char *region_nearest(const char *text)
+{
+	const char **words = memory_new(UINT16_MAX + CHANNEL_PROGRAMS, sizeof(*words)), *nearest;
+	size_t n = 0;
+
+	for (unsigned op = 1; op < UINT16_MAX; op++)
+		if (op_channel((uint16_t)op) >= 0)
+			words[n++] = op_name((uint16_t)op);
+	for (unsigned i = 0; i < CHANNEL_PROGRAMS; i++)
+		words[n++] = i == CHANNEL_COMPLETION ? NULL : channel_name(i);
+	nearest = word_nearest(text, words, n);
+	free(words);
+	return nearest;
+}
+
 static void region_check(const struct mir_word *word, struct mir_request *r)
 {
 	struct probe_region region;
+	const char *nearest;
+	bool is;
 
 	if (!word->text)
 		return;
+	is = probe_region_read(&region, word->text);
+	nearest = is ? NULL : region_nearest(word->text);
 	if (utf8_has_controls(word->text))
 		request_complain(r, &word->place,
 				 "the region has control characters; leave them out");
-	if (!probe_region_read(&region, word->text))
+	if (nearest)
+		request_complain(r, &word->place, "no region \"%.80s\"; did you mean %s?",
+				 word->text, nearest);
+	else if (!is)
 		request_complain(r, &word->place,
 				 "no region \"%.80s\"; write an operation, as MPI_Send, or a group "
 				 "of them: p2p, collective, wait, comm, env, rma, io, pack; or "
