@@ -249,6 +249,10 @@ fetched_reads_nothing_here() {
 		printf '#include "%s"\nint f(void) { return 0; }\n' "$how" >remote/curious.c
 		says 'includes what is neither with it' "$1/curious.c" && ! grep secret_word answer || return
 	done
+	# nor whether they are there
+	printf '#if __has_include("%s") || __has_include("../here/key.h") || __has_include("/usr/..%s") || __has_include("/dev/null")\nvoid is_there(void) {}\n#endif\n#if __has_include(<stdio.h>) && __has_include("prototypes.h")\nvoid f(void) {}\n#endif\n' \
+		"$tap_dir/here/key.h" "$tap_dir/here/key.h" >remote/curious.c
+	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ] || return
 	printf '#include <stdio.h>\n#include "prototypes.h"\nint f(void) { return puts(""); }\n' >remote/curious.c
 	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ]
 }

@@ -144,6 +144,20 @@ void clang_flags_take(struct clang_flags *flags, const char *path, const char *s
 	words_take(flags, CODE_FLAGS);
 }
 
+void clang_flags_add(struct clang_flags *flags, const char *word)
+{
+	word_add(flags, memory_copy(word));
+}
+
+const char *clang_flags_folder(const struct clang_flags *flags, size_t i)
+{
+	const char *word = flags->words[i], *begin = begin_of(word, folders, COUNT(folders));
+
+	if (begin && word[strlen(begin)])
+		return word + strlen(begin);
+	return begin && i + 1 < flags->n ? flags->words[i + 1] : NULL;
+}
+
 /* Neither may be what links make of it. */
 static bool is_in(const char *file, const char *folder)
 {
@@ -161,13 +175,9 @@ bool clang_flags_have(const struct clang_flags *flags, const char *folder, const
 	bool have = is_in(file, folder) || is_in(file, "/usr");
 
 	for (size_t i = 0; i < flags->n && !have; i++) {
-		const char *word = flags->words[i],
-			   *begin = begin_of(word, folders, COUNT(folders));
+		const char *its = clang_flags_folder(flags, i);
 
-		if (begin && word[strlen(begin)])
-			have = is_in(file, word + strlen(begin));
-		else if (begin && i + 1 < flags->n)
-			have = is_in(file, flags->words[i + 1]);
+		have = its && is_in(file, its);
 	}
 	return have;
 }

@@ -20,6 +20,11 @@ struct clang_flags {
  */
 void clang_flags_take(struct clang_flags *flags, const char *path, const char *said, bool apart);
 
+void clang_flags_add(struct clang_flags *flags, const char *word);
+
+/** The folder for headers that word @i names; NULL: it names none. */
+const char *clang_flags_folder(const struct clang_flags *flags, size_t i);
+
 /** Is the file in the folder @folder, in one that the flags have for headers, or in /usr? */
 bool clang_flags_have(const struct clang_flags *flags, const char *folder, const char *file);
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "consumers/code/clang-flags.h"
+#include "consumers/code/clang-overlay.h"
 #include "consumers/code/clang-walk.h"
 #include "pathmap/base/memory.h"
 
@@ -116,6 +117,10 @@ static int walk_all(struct code_text *code, const char *said, bool apart)
 	bool wrong;
 
 	clang_flags_take(&flags, code->path, said, apart);
+	if (apart && clang_overlay_add(&flags, code->path) < 0) {
+		perror(code->path);
+		return 1;
+	}
 	lines_find(&walk);
 	error = clang_parseTranslationUnit2(
 		index, code->path, (const char *const *)flags.words, (int)flags.n, &text, 1,
