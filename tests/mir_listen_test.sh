@@ -124,6 +124,17 @@ assert b.value(ids[0], "REMOVE").tag == "measurement" and large(n).tag == "probe
 '
 }
 
+# Nor the elements of the run that there may be.
+elements_are_shared() {
+	tools '
+a, b = tool(), tool()
+define = "<instrreq><metric name=\"CALLS\"/><measuring delivery=\"1000\" destination=\"element:%s\"/></instrreq>"
+said = [a.ask(define % ("a%d" % i)) for i in range(9)]
+assert [e.tag for e in said] == ["probe"] * 8 + ["errors"] and "8 of them yours" in said[8][0].text, said[8][0].text
+assert b.ask(define % "b").tag == "probe"
+'
+}
+
 # Its probe is not there any more, and a new tool has its own.
 probes_end_with_their_tool() {
 	tools '
@@ -277,6 +288,7 @@ bed_until ready || exit 99
 tap_case "each tool has probes of its own, and may look at those of others" each_has_its_own
 tap_case "refused control requests have changed nothing" refused_ones_change_nothing
 tap_case "no tool takes the probes of all" each_has_its_share
+tap_case "no tool takes the elements of all" elements_are_shared
 tap_case "probes end with their tool" probes_end_with_their_tool
 tap_case "documents come in pieces, and are answered when a tool sends no more" documents_come_in_pieces
 tap_case "values come by themselves" values_come_by_themselves

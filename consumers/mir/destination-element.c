@@ -7,6 +7,7 @@
 
 #include "consumers/cli/element-into.h"
 #include "consumers/mir/measurement.h"
+#include "consumers/mir/probe.h"
 #include "pathmap/base/memory.h"
 
 #define PREFIX "element:"
@@ -38,17 +39,19 @@ static struct destination_share open_of(const struct destination *of)
 
 	LIST_FOREACH (d, &of->all->list, link) {
 		share.n += d->element != NULL;
-		share.own += d->element && strcmp(d->owner, of->owner) == 0;
+		share.own += d->element && d->owner == of->owner;
 	}
 	return share;
 }
 
+/* Who has no name, and is another one when he comes again, has no share of his own. */
 static struct destination_share made_of(const struct destination *of)
 {
 	struct destination_share share = {of->all->n_elements, 0};
+	const char *name = of->owner->name;
 
-	for (unsigned i = 0; i < share.n; i++)
-		share.own += strcmp(of->all->elements[i].owner, of->owner) == 0;
+	for (unsigned i = 0; i < share.n && name; i++)
+		share.own += strcmp(of->all->elements[i].owner, name) == 0;
 	return share;
 }
 
@@ -92,7 +95,8 @@ bool destination_element_find(struct destination *d, const struct mir_place *pla
 		request_complain(r, place, "%.200s: %.200s", d->uri, why);
 	if (d->element && !known) {
 		all->elements[all->n_elements].uri = memory_copy(d->uri);
-		all->elements[all->n_elements++].owner = memory_copy(d->owner);
+		all->elements[all->n_elements++].owner =
+			memory_copy(d->owner->name ? d->owner->name : "");
 	}
 	return d->element != NULL;
 }

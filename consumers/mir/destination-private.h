@@ -20,8 +20,8 @@ struct destination {
 	struct destinations *all;
 	unsigned users;
 	char *uri;
-	char *owner;	  /* who has named it first */
-	const char *path; /* in it: below the folder, or of the host */
+	const struct probe_owner *owner; /* who has named it first, and may have gone */
+	const char *path;		 /* in it: below the folder, or of the host */
 	bool socket;
 	struct evspace_element *element; /* NULL: it takes documents */
 	int fd;				 /* of a file, or connected socket; -1: none */

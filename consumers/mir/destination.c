@@ -304,24 +304,24 @@ static bool destination_find(struct destination *d, const struct mir_place *plac
 	return file_find(d, place, r);
 }
 
-static struct destination_share share_of(const struct destinations *all, const char *owner)
+static struct destination_share share_of(const struct destinations *all,
+					 const struct probe_owner *owner)
 {
 	struct destination_share share = {all->n, 0};
 	const struct destination *d;
 
 	LIST_FOREACH (d, &all->list, link)
-		share.own += strcmp(d->owner, owner) == 0;
+		share.own += d->owner == owner;
 	return share;
 }
 
 static struct destination *destination_new(struct destinations *all, const char *uri,
-					   const char *owner)
+					   const struct probe_owner *owner)
 {
 	struct destination *d = memory_new(1, sizeof(*d));
 
 	all->n++;
-	*d = (struct destination){
-		.all = all, .fd = -1, .uri = memory_copy(uri), .owner = memory_copy(owner)};
+	*d = (struct destination){.all = all, .fd = -1, .uri = memory_copy(uri), .owner = owner};
 	STAILQ_INIT(&d->texts);
 	LIST_INSERT_HEAD(&all->list, d, link);
 	d->again = evtimer_new(all->base, on_event, d);
@@ -330,8 +330,9 @@ static struct destination *destination_new(struct destinations *all, const char 
 	return d;
 }
 
-struct destination *destination_join(struct destinations *all, const char *uri, const char *owner,
-				     const struct mir_place *place, struct mir_request *request)
+struct destination *destination_join(struct destinations *all, const char *uri,
+				     const struct probe_owner *owner, const struct mir_place *place,
+				     struct mir_request *request)
 {
 	struct destination_share share;
 	struct destination *d;
@@ -349,7 +350,6 @@ struct destination *destination_join(struct destinations *all, const char *uri, 
 		d->users++;
 		return d;
 	}
-	owner = owner ? owner : "";
 	share = share_of(all, owner);
 	if (destination_share_is_full(&share, DESTINATIONS_MAX)) {
 		request_complain(request, place,
@@ -386,6 +386,5 @@ void destination_leave(struct destination *d)
 	LIST_REMOVE(d, link);
 	d->all->n--;
 	free(d->uri);
-	free(d->owner);
 	free(d);
 }

@@ -24,6 +24,7 @@
 
 struct event_base;
 struct mir_tuple;
+struct probe_owner;
 
 /** One that is open. */
 struct destination;
@@ -36,7 +37,7 @@ struct destinations {
 	const char *run; /* that elements are made in; NULL: none */
 	struct {
 		char *uri, *owner;
-	} elements[DESTINATION_ELEMENTS]; /* that were, and for whom */
+	} elements[DESTINATION_ELEMENTS]; /* that were, and for whom: "" has no name */
 	unsigned n_elements;
 	const char *folder; /* that files and sockets are below; NULL: none */
 	/* a host that documents are posted to: */
@@ -55,11 +56,11 @@ int destinations_begin(struct destinations *all, const char *text, const char *d
 
 void destinations_fini(struct destinations *all);
 
-/** The destination with that URI, which all who name it share, or NULL after a complaint. @owner:
- * the name of who names it, NULL: of all that have none. Nobody has more, of those that he has
- * named first, than what that leaves for others. */
-struct destination *destination_join(struct destinations *all, const char *uri, const char *owner,
-				     const struct mir_place *place, struct mir_request *request);
+/** The destination with that URI, which all who name it share, or NULL after a complaint. Nobody
+ * has more, of those that he has named first, than what that leaves for others. */
+struct destination *destination_join(struct destinations *all, const char *uri,
+				     const struct probe_owner *owner, const struct mir_place *place,
+				     struct mir_request *request);
 
 /** One less has it. NULL is fine. */
 void destination_leave(struct destination *destination);

@@ -80,8 +80,8 @@ void probe_change_plan(struct probes *probes, struct probe *p, struct mir_reques
 	probe_define(p, before);
 	m = &c->defined->measuring;
 	if (request->n_faults == 0 && m->destination) {
-		c->destination = destination_join(&probes->destinations, m->destination,
-						  p->owner->name, &m->place, request);
+		c->destination = destination_join(&probes->destinations, m->destination, p->owner,
+						  &m->place, request);
 		c->moves = c->destination != NULL;
 	}
 	if (request->n_faults > 0)

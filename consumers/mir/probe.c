@@ -285,8 +285,8 @@ static void destination_settle(struct probes *probes, struct probe *p, struct mi
 	const struct mir_measuring *m = &p->defined->measuring;
 
 	if (m->destination && request->n_faults == 0)
-		p->destination = destination_join(&probes->destinations, m->destination,
-						  p->owner->name, &m->place, request);
+		p->destination = destination_join(&probes->destinations, m->destination, p->owner,
+						  &m->place, request);
 }
 
 static unsigned probes_of(const struct probes *probes, const struct probe_owner *owner)
