@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What evspace mir costs, and how soon it answers, with many probes, tools and hosts.
 
-usage='usage: tests/bench/mir.sh [--json] [--quick] [--case load|stacks|cost] [--hosts N] [--probes N] [--rate HZ] [--seconds S]
+usage='usage: tests/bench/mir.sh [--json] [--quick] [--case load|stacks|cost] [--hosts N] [--probes N] [--rate HZ] [--seconds S] [--pairs N]
 load: agents of so many hosts (64), a rank on each, so many active probes (1000) of as few tools as may have them, and others that ask for the
 value of one of them, so often a second (100) in all, for so long (10 s): how long answers take, and processor time of the server and
 of all agents. stacks: how long a snapshot with stacks of all threads takes there, and how many threads have one. cost: ten
 active probes beside none, in blocks of one run of the wind tunnel (small, 2 ranks) in random order, which the probes are
-switched on and off by a request each: steps a second of blocks of 4 s without them, divided by those with them; the median of 32
-pairs, and an interval that has the true one with 95 %. --quick: fewer hosts, probes, seconds.'
-quick= case= hosts= probes= rate= seconds=
+switched on and off by a request each: steps a second of blocks of 4 s without them, divided by those with them; the median of so
+many pairs (32), and an interval that has the true one with 95 %. --quick: fewer hosts, probes, seconds, pairs.'
+quick= case= hosts= probes= rate= seconds= pairs=
 . "${0%/*}/bench.sh"
-bench_options "quick case hosts probes rate seconds" "$@"
+bench_options "quick case hosts probes rate seconds pairs" "$@"
 [[ " load stacks cost " = *" ${case:-load} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
 hosts=${hosts:-${quick:+8}} probes=${probes:-${quick:+100}} seconds=${seconds:-${quick:+3}}
 hosts=${hosts:-64} probes=${probes:-1000} rate=${rate:-100} seconds=${seconds:-10}
+pairs=${pairs:-${quick:+6}} && pairs=${pairs:-32}
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/bed.sh"
 
@@ -196,9 +197,9 @@ for i in range(10):
 }
 
 cost() {
-	local block=4 pairs=32 used begun=0
+	local block=4 used begun=0
 
-	[ -z "$quick" ] || block=2 pairs=6
+	[ -z "$quick" ] || block=2
 	bed_start agent evspace agent
 	bed_until bed_ready agent || failed "the agent"
 	bed_start tunnel evspace run --no-summary --run tunnel -- mpirun -np 2 "$top_builddir/tests/apps/windtunnel" --size small --report --seconds 3600
@@ -226,7 +227,7 @@ for i in range(int(sys.argv[4])):
     pairs.append(said[False] / said[True])
 pairs.sort()
 # of 32 the eleventh ones are a 95 % interval, of six the outermost a 97 % one
-k = 10 if len(pairs) == 32 else 0
+k = max(0, int((len(pairs) - 1.96 * len(pairs) ** 0.5) / 2))
 print(len(pairs), pairs[len(pairs) // 2], pairs[k], pairs[-1 - k])
 ' "$bed_dir/tunnel.err" "$block" "$pairs" >"$tap_dir/said"
 	# they are active half of the time
