@@ -72,7 +72,7 @@ tests_apps_blocks_LDADD = $(MPI_LIBS)
 
 # Those of the paper on entropy.
 check_PROGRAMS += tests/apps/amoeba tests/apps/changes tests/apps/philosophers tests/apps/prefix
-tests_apps_amoeba_SOURCES = tests/apps/amoeba.c
+tests_apps_amoeba_SOURCES = tests/apps/amoeba.c tests/apps/simplex.c tests/apps/simplex.h
 tests_apps_amoeba_CPPFLAGS = $(APP_CPPFLAGS)
 tests_apps_amoeba_CFLAGS = $(APP_CFLAGS)
 tests_apps_amoeba_LDFLAGS = $(APP_LINKFLAGS)

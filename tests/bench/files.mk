@@ -4,8 +4,8 @@
 # Benches are built and run by `make bench` alone; each takes --json, --quick and --help. They print
 # ratios to a limit or floor measured in the same run, and fail no build.
 bench_programs = tests/bench/agents tests/bench/collect tests/bench/colop tests/bench/element tests/bench/failure tests/bench/instructions tests/bench/perturb tests/bench/phase tests/bench/tree tests/bench/remap tests/bench/share tests/bench/stage tests/bench/tradeoff
-# What tests/bench/collect starts, and what is preloaded into that.
-bench_helpers = tests/bench/allreduce tests/bench/solo tests/bench/duo tests/bench/pvm-duo
+# What tests/bench/collect and tests/bench/phase start, and what is preloaded into that.
+bench_helpers = tests/bench/allreduce tests/bench/cores tests/bench/solo tests/bench/duo tests/bench/pvm-duo
 bench_preloads = tests/bench/alternate.la tests/bench/forward.la tests/preload/plant.la tests/preload/skew.la
 # What tests/bench/colop starts.
 bench_ranks = tests/stamper
@@ -96,6 +96,8 @@ tests_bench_share_LDADD = $(EVSPACE_LIBS)
 tests_bench_phase_SOURCES = tests/bench/phase.c tests/random.h tests/bench/bench.c tests/bench/bench.h
 tests_bench_phase_CPPFLAGS = $(BENCH_CPPFLAGS)
 tests_bench_phase_LDADD = $(EVSPACE_LIBS) -lm
+tests_bench_cores_SOURCES = tests/bench/cores.c tests/random.h tests/apps/simplex.c tests/apps/simplex.h
+tests_bench_cores_LDADD = $(EVSPACE_LIBS) -lm
 EXTRA_DIST += tests/bench/mir.sh tests/bench/phases.sh
 tests_bench_stage_SOURCES = tests/bench/stage.c \
 	tests/bench/bench.c tests/bench/bench.h tests/bench/figures.c tests/bench/figures.h

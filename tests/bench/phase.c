@@ -33,7 +33,8 @@ static const char about[] =
 	"of the execution, the covariance for its components, the time in blocks and that\n"
 	"of each two processes in the same one, on one core; beside that, only read the blocks: "
 	"case speed. Then find what the paper has found\n"
-	"(tests/bench/phases.sh): cases simplex, philosophers, prefix, scan, tunnel, live.\n";
+	"(tests/bench/phases.sh): cases simplex, cores, philosophers, prefix, scan,\ntunnel, "
+	"live.\n";
 
 struct bench_entry {
 	uint32_t process, block;

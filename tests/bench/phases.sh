@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What the paper on entropy of parallel execution (Gomez, Cai, Schubert) has found, found here again?
 
-usage='usage: tests/bench/phases.sh [--json] [--quick] [--case simplex|philosophers|prefix|scan|tunnel|live]
+usage='usage: tests/bench/phases.sh [--json] [--quick] [--case simplex|cores|philosophers|prefix|scan|tunnel|live]
 Runs the applications of the paper, keeps them in archives, and compares what `evspace phase` says of them with the
 paper: a line for each relation or share, with what the paper has (nothing where it prints no number), what comes here, and whether it holds.
-simplex: Table 3 and Figures 6 to 10, 17 and 32 processes, five runs of each variant. philosophers: Tables 4 and 5, Figure 11, two runs of each.
+simplex: Table 3 and Figures 6 to 10, 17 and 32 processes, five runs of each variant. cores: the same, simulated, with a processor
+for each process, in several series of each of three amounts of noise. philosophers: Tables 4 and 5, Figure 11, two runs of each.
 prefix: Figures 12 and 13. scan: is philosopher 5, kept from two forks, found among subsets of 3, in ten runs, and nobody in ten others?
 tunnel: the wind tunnel as it is: does its exchange of borders show as a clump at its call site, and one slow rank in the second component?
 The tunnel has ten runs with another slow rank each time, and ten without one. live: where 1,000 simulated ranks on eight nodes of two clusters are,
@@ -13,7 +14,7 @@ ten times a second. --quick: less runs.'
 quick= case= map=()
 . "${0%/*}/bench.sh"
 bench_options "quick case" "$@"
-[[ " simplex philosophers prefix scan tunnel live " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
+[[ " simplex cores philosophers prefix scan tunnel live " = *" ${case:-scan} "* ]] || { echo "$0: there is no case $case; see --help" >&2 && exit 2; }
 runs=${quick:+2} tries=${quick:+2}
 runs=${runs:-5} tries=${tries:-10}
 . "$top_srcdir/tests/tap.sh"
@@ -73,6 +74,12 @@ less() {
 	row "$1" "$2" "$3" "$(compute "$4") and $(compute "$5")" "$4 < $5"
 }
 
+# orders RANKS: what the paper has, on both machines of each size.
+orders() {
+	[ "$1" = 17 ] && echo mpi:async:5.37,7.55,8.94,17.53 async:none:7.55,20.04,17.53,45.40 none:guided:20.04,84.05,45.40,57.20 ||
+		echo none:mpi:6833.61,9611.89,9380.21,21912.77 mpi:async:9611.89,548227.36,21912.77,391717.29 async:guided:548227.36,869427.34,391717.29,1579656.30
+}
+
 simplex() {
 	local ranks variant run how sign a b paper
 
@@ -83,9 +90,7 @@ simplex() {
 			done
 			phase "$variant$ranks-"
 		done
-		# The order that the paper has, on both machines of each size.
-		for paper in $([ "$ranks" = 17 ] && echo mpi:async:5.37,7.55,8.94,17.53 async:none:7.55,20.04,17.53,45.40 none:guided:20.04,84.05,45.40,57.20 ||
-			echo none:mpi:6833.61,9611.89,9380.21,21912.77 mpi:async:9611.89,548227.36,21912.77,391717.29 async:guided:548227.36,869427.34,391717.29,1579656.30); do
+		for paper in $(orders "$ranks"); do
 			IFS=:, read -r a b paper <<<"$paper"
 			for how in "execution volume" "execution none" "time none"; do
 				sign=$([ "$how" = "execution none" ] && echo -)
@@ -102,6 +107,45 @@ simplex() {
 		row "Figure $how" "$variant, 32 processes: share of components $sign" "$paper" "$(compute "$a")" "$b"
 	done
 	less "Figure 10" "component 1: guided less than mpi" 0.2,0.4 "$(component guided32- 1)" "$(component mpi32- 1)"
+}
+
+# held RANKS A B SIGN HOW: in how many of the series of all noises A is less than B.
+held() {
+	local name
+
+	for name in $(cd "$tap_dir" && ls | sed -n "s/^$2\($1-.*\)\.said/\1/p"); do
+		compute "$4 $(entropy "$2$name" $5) < $4 $(entropy "$3$name" $5)"
+		echo
+	done | grep -c "^1$"
+}
+
+cores() {
+	local ranks variant noise run how sign a b paper n figure less
+
+	n=$((3 * (runs > 3 ? 3 : runs)))
+	for ranks in 17 32; do
+		for noise in 0.02 0.1 0.3; do
+			for ((run = 1; run <= n / 3; run++)); do
+				for variant in mpi async none guided; do
+					"$top_builddir/tests/bench/cores" $variant $ranks $((1000 * run)) $noise >"$tap_dir/blocks" || failed "cores"
+					evspace phase --file "$tap_dir/blocks" --start 1 --json >"$tap_dir/$variant$ranks-$noise-$run.said" || failed "evspace phase"
+				done
+			done
+		done
+		for paper in $(orders "$ranks"); do
+			IFS=:, read -r a b paper <<<"$paper"
+			for how in "execution volume" "execution none" "time none"; do
+				sign=$([ "$how" = "execution none" ] && echo -)
+				less=$(held $ranks "$a" "$b" "$sign" "$how")
+				row "Table 3" "$ranks processors, simulated: $a less than $b ($how${sign:+, without sign})" "$paper" "$less of $n series" "$less == $n"
+			done
+		done
+	done
+	for figure in "8 mpi 0.4" "9 async 0.4" "10 guided 0.2"; do
+		read -r figure variant paper <<<"$figure"
+		read -r a b < <(for run in "$tap_dir/$variant"32-*.said; do component "$(basename "$run" .said)" 1; done | sort -g | sed -n '1p;$p' | tr '\n' ' ')
+		row "Figure $figure" "32 processors, simulated: $variant, share of component 1" "$paper" "$(compute "$a") to $(compute "$b")" "$a > $paper - 0.1 && $b < $paper + 0.1"
+	done
 }
 
 # of_two NAME: the share of the first two components.
@@ -235,7 +279,7 @@ crowd_is_there() {
 	evspace phase live --now said --connect "unix:$tap_dir/crowd/front" --run crowd --count 1 --json 2>"$tap_dir/log" | grep -q '"processes":1000,'
 }
 
-make -s -C "$top_builddir" tests/apps/amoeba tests/apps/philosophers tests/apps/prefix tests/writer >&2 || failed "building the programs"
+make -s -C "$top_builddir" tests/apps/amoeba tests/apps/philosophers tests/apps/prefix tests/bench/cores tests/writer >&2 || failed "building the programs"
 mkdir "$tap_dir/here"
 echo 'application any { ranks any; collect wait collective { element site; } }' >"$tap_dir/here/application.map"
 echo 'cluster c { nodes here; }' >"$tap_dir/here/cluster.map"
@@ -244,6 +288,6 @@ bed_begin
 unset EVSPACE_ENTRY EVSPACE_TLS
 bed_start agent evspace agent
 bed_until bed_ready agent && grep -q "ready on" "$bed_dir/agent.err" || failed "the agent"
-for one in ${case:-simplex philosophers prefix scan tunnel live}; do
+for one in ${case:-simplex cores philosophers prefix scan tunnel live}; do
 	"$one"
 done
