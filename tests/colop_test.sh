@@ -224,6 +224,18 @@ waves_keep_the_order() {
 	[ "$(grep -c '"type":"class".*"imbalance":[0-9]' "$tap_dir/out")" = 4 ] || { cat "$tap_dir/out"; return 1; }
 }
 
+# Of one process in several elements three waves have the events: nothing is given up, or matched, before all have come.
+long_backlogs_are_whole() {
+	EVSPACE_ELEMENTS=collective=site EVSPACE_CAPACITY=collective=71000 timeout -k 5 60 evspace run --no-summary --run long -- \
+		mpirun -np 2 "$late" --operations 140000 --pause 0 --waitless || return
+	evspace archive --run long "$tap_dir/long" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	for from in '--run long --backlog --until-end' "--from $tap_dir/long"; do
+		timeout 60 evspace colop $from --json >"$tap_dir/out" 2>"$tap_dir/err" &&
+			grep -q '"type":"summary","whole":140000,"before":0,"lost":0,"absent":0,.*"strays":0,' "$tap_dir/out" ||
+			{ echo "$from"; tail -n 1 "$tap_dir/out"; cat "$tap_dir/err"; return 1; }
+	done
+}
+
 # What is counted is that of the run that was the only live one when looking began, even if another one is there in the end.
 counts_are_of_one_run() {
 	EVSPACE_MODES=collective=1/8 bed_start one timeout -k 5 300 evspace run --no-summary --run one -- mpirun -np 4 "$late" --operations 100000 --pause 1000
@@ -378,6 +390,7 @@ tap_case "... nor what came after p2p was off for a time" messages_after_a_gap_a
 tap_case "... nor those of ranks with threads that have no elements" overflowed_is_lost
 tap_case "operations of several call sites come in order" sites_keep_the_order
 tap_case "... in several waves, too" waves_keep_the_order
+tap_case "... and of three waves of each process none is given up, live and of an archive" long_backlogs_are_whole
 tap_case "what is counted is counted of the run that is looked at" counts_are_of_one_run
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
 tap_case "what is found is in an element, too, for others to read meanwhile" findings_are_read_meanwhile

@@ -55,15 +55,17 @@ static void pause_us(long us)
 {
 	const struct timespec time = {us / 1000000, us % 1000000 * 1000};
 
-	nanosleep(&time, NULL);
+	if (us > 0)
+		nanosleep(&time, NULL);
 }
 
-/* Operation @k: a barrier, a sum, a broadcast and a reduction in turn, or sums alone. */
-static void meet(int k, long sums)
+/* Operation @k: a barrier, a sum, a broadcast and a reduction in turn, or sums alone, or the last
+ * two. */
+static void meet(int k, long sums, long waitless)
 {
 	double mine[4] = {1, 2, 3, 4}, all[4];
 
-	switch (sums ? 1 : k % 4) {
+	switch (sums ? 1 : waitless ? 2 + k % 2 : k % 4) {
 	case 0:
 		MPI_Barrier(MPI_COMM_WORLD);
 		break;
@@ -74,7 +76,7 @@ static void meet(int k, long sums)
 		MPI_Bcast(mine, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 		break;
 	default:
-		MPI_Reduce(mine, all, 4, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+		MPI_Reduce(mine, all, 4, MPI_DOUBLE, MPI_SUM, waitless ? 1 : 0, MPI_COMM_WORLD);
 		break;
 	}
 }
@@ -98,12 +100,15 @@ static void write_times(const char *folder, int rank, const double *came, long n
 
 int main(int argc, char **argv)
 {
-	long n = 1000, pause = 2000, sums = 0;
+	long n = 1000, pause = 2000, sums = 0, waitless = 0;
 	const char *late = "", *times = "";
 	const struct app_option options[] = {
 		{"operations", APP_NUMBER, &n, 1, 1000000, NULL, "how many (1000)"},
 		{"pause", APP_NUMBER, &pause, 0, 1000000, NULL, "us between two of them (2000)"},
 		{"sums", APP_FLAG, &sums, 0, 0, NULL, "sums alone, not all kinds in turn"},
+		{"waitless", APP_FLAG, &waitless, 0, 0, NULL,
+		 "broadcasts and reductions alone, so that of two ranks the first waits for "
+		 "nobody"},
 		{"late", APP_WORD, &late, 0, 0, NULL,
 		 "RANK:US:EVERY:FROM,...: late by US in each EVERYth operation from FROM on"},
 		{"times", APP_WORD, &times, 0, 0, NULL, "folder to write down when each rank came"},
@@ -128,7 +133,7 @@ int main(int argc, char **argv)
 	for (int k = 0; came && k < n; k++) {
 		pause_us(pause + lag_us(rank, k));
 		came[k] = app_seconds();
-		meet(k, sums);
+		meet(k, sums, waitless);
 	}
 	if (came && *times)
 		write_times(times, rank, came, n);
