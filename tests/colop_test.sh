@@ -44,6 +44,14 @@ sentence_is_said() {
 		grep -q '^100 operations of all ranks$' "$tap_dir/err" || { cat "$tap_dir/out" "$tap_dir/err"; return 1; }
 }
 
+# What costs most is ten long ones of a hundred, which the median does not say.
+long_ones_are_said() {
+	ran some --operations 100 --pause 1000 --sums --late 2:3000:1:0,2:150000:10:5 && colop --run some || return
+	grep -q '^rank 2 is late in MPI_Allreduce@world .*, by [0-9.]* ms, on average by [12][0-9.]* ms; costs .* of the run$' "$tap_dir/out" || { cat "$tap_dir/out"; return 1; }
+	colop --run some --json && grep '"type":"often"' "$tap_dir/out" | awk '{ match($0, /"late_ns":[0-9]*/); late = substr($0, RSTART + 10, RLENGTH - 10)
+		match($0, /"mean_ns":[0-9]*/); exit !(substr($0, RSTART + 10, RLENGTH - 10) + 0 > 2 * late) }' || { cat "$tap_dir/out"; return 1; }
+}
+
 # All classes and members are what the events say; consumers round times each for itself.
 figures_are_those_of_the_events() {
 	evspace events --backlog --until-end --json --run chronic --select '/**/collective' 2>/dev/null |
@@ -344,6 +352,7 @@ bed_start agent evspace agent
 tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "who is late often is found, with how often, by how much, at what cost" chronic_is_found
 tap_case "... and said in a sentence, below the table" sentence_is_said
+tap_case "... with the mean, where a few are much longer" long_ones_are_said
 tap_case "figures are those that the events give offline" figures_are_those_of_the_events
 tap_case "... and those that the tree joins, in fewer bytes" reduced_says_the_same
 tap_case "the one operation in which ranks come furthest apart is named" most_is_found

@@ -234,6 +234,7 @@ static void late_often_is_found(void)
 	CU_ASSERT(fabs(often->share.share - p.n_often / (double)MEETINGS) < 0.02);
 	CU_ASSERT(often->share.low < 0.94 && often->share.high > 0.9);
 	CU_ASSERT(fabs(often->late_ns - 3.1 * MS) < 0.05 * MS);
+	CU_ASSERT(fabs(often->mean_ns - 3.1 * MS) < 0.3 * MS);
 	CU_ASSERT_EQUAL(often->error_ns, 4000);
 	/* 15 of 16 wait for 3.1 of about 4.2 ms */
 	CU_ASSERT(often->cost > 0.55 && often->cost < 0.75);

@@ -271,6 +271,7 @@ static void add_member(struct lateness_member *p, const struct wait *w, bool lat
 		return;
 	p->times++;
 	middle_add(&p->late_ns, w->late_ns);
+	p->late_sum_ns += w->late_ns;
 	p->error_ns += w->error_ns;
 }
 
@@ -478,6 +479,7 @@ size_t lateness_often(const struct lateness *l, double least, struct late_often 
 		if (often.share.low <= (double)s->of->meetings / (double)s->of->members)
 			continue;
 		often.late_ns = middle_value(&s->late_ns);
+		often.mean_ns = s->late_sum_ns / (double)s->times;
 		often.error_ns = s->error_ns / (double)s->times;
 		if (n < room)
 			found[n++] = often;

@@ -37,6 +37,7 @@ struct lateness_member {
 	uint64_t meetings;     /* that it was in; 0: not known, as of sums */
 	uint64_t times;	       /* it was the late one (wait.h) */
 	struct middle late_ns; /* of these, by how much */
+	double late_sum_ns;    /* all together */
 	double error_ns;       /* sum over these */
 	double caused_ns;      /* that others have waited for it */
 	double waited_ns;      /* that it has waited */
@@ -56,10 +57,11 @@ struct late_once {
 /** A process is late often. */
 struct late_often {
 	const struct lateness_member *member;
-	uint64_t meetings;	  /* of its class, that it was in */
-	struct proportion share;  /* of these in which it was the late one */
-	double late_ns, error_ns; /* mean of these, and how far it may be off */
-	double cost;		  /* share of the time of all processes that others waited for it */
+	uint64_t meetings;	 /* of its class, that it was in */
+	struct proportion share; /* of these in which it was the late one */
+	double late_ns, mean_ns; /* of these: median, and mean */
+	double error_ns;	 /* how far each may be off */
+	double cost;		 /* share of the time of all processes that others waited for it */
 };
 
 /** Gets each one that was late once. */

@@ -94,12 +94,12 @@ static void json_member(void *arg, const struct lateness_member *p)
 static void json_often(const struct colop *c, const struct late_often *f)
 {
 	const struct lateness_member *p = f->member;
-	json_t *o =
-		json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "often", "operations",
-			  json_count(f->meetings), "times", json_count(p->times), "times_share",
-			  json_figure(f->share.share), "low_share", json_figure(f->share.low),
-			  "high_share", json_figure(f->share.high), "late_ns", json_ns(f->late_ns),
-			  "error_ns", json_ns(f->error_ns), "cost_share", json_figure(f->cost));
+	json_t *o = json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "often",
+			      "operations", json_count(f->meetings), "times", json_count(p->times),
+			      "times_share", json_figure(f->share.share), "low_share",
+			      json_figure(f->share.low), "high_share", json_figure(f->share.high),
+			      "late_ns", json_ns(f->late_ns), "mean_ns", json_ns(f->mean_ns),
+			      "error_ns", json_ns(f->error_ns), "cost_share", json_figure(f->cost));
 
 	json_print(with_process(with_class(o, c, p->of, p->site), c, p->process), stdout);
 }

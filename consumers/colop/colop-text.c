@@ -12,6 +12,9 @@
 #include "tree/data/op.h"
 #include "tree/data/process.h"
 
+/* A mean that is so many times the median is said, too. */
+#define UNLIKE 1.5
+
 /* ---- words ---- */
 
 static const char *duration(char buf[UNIT_TEXT], double ns)
@@ -154,7 +157,7 @@ static void show_table(const struct colop *c, FILE *out)
 void colop_say_often(const struct colop *c, const struct late_often *f, const char *when, FILE *out)
 {
 	const struct lateness_class *of = f->member->of;
-	char text[WORDS_TEXT] = "", count[UNIT_TEXT], share[UNIT_TEXT];
+	char text[WORDS_TEXT] = "", count[UNIT_TEXT], share[UNIT_TEXT], mean[UNIT_TEXT];
 
 	add_process(text, c, f->member->process);
 	words_add(text, " is late in ");
@@ -164,6 +167,9 @@ void colop_say_often(const struct colop *c, const struct late_often *f, const ch
 		  unit_share(share, f->share.share), unit_count(count, f->meetings),
 		  plural(f->meetings, "s"), f->share.low * 100, f->share.high * 100);
 	add_late(text, f->late_ns, f->error_ns);
+	/* a few long ones may cost what the middle one does not */
+	if (f->mean_ns > UNLIKE * f->late_ns)
+		words_add(text, ", on average by %s", duration(mean, f->mean_ns));
 	words_add(text, "; costs %s of %s", unit_share(share, f->cost), when);
 	table_say(out, "%s", text);
 }
