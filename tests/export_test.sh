@@ -314,6 +314,16 @@ otf2_has_volumes() {
 	} END { print n, "move something,", bad + 0, "are wrong"; exit n < 10 || bad > 0 }' "$tap_dir/read" || { head -n 5 "$tap_dir/read"; return 1; }
 }
 
+# A root at the other side of an intercommunicator is no rank of it; what it sends is received there.
+otf2_has_sides() {
+	otf2-print "$tap_dir/calls-otf2/traces.otf2" | grep 'COLLECTIVE_END.*Operation: BCAST' | awk '{
+		match($0, /Communicator: [^,]*/); c = substr($0, RSTART, RLENGTH)
+		if (/Root: NONE/) none[c]++; else some[c]++
+		if (/Root: NONE, Sent: [1-9][0-9]*, Received: 0$/) sent++
+		if (/Root: NONE, Sent: 0, Received: [1-9][0-9]*$/) received++
+	} END { for (c in none) bad += c in some; print sent, received, bad + 0; exit !(sent && received) || bad > 0 }'
+}
+
 # A trace that is there is neither written over nor said to be broken.
 otf2_is_left_alone() {
 	tap_says 1 'otf2: there is a trace in it already$' evspace export --to otf2 --from "$tap_dir/made" "$tap_dir/otf2" && ! grep 'not whole' "$tap_dir/said" && otf2-print "$tap_dir/otf2/traces.otf2" >"$tap_dir/again" && [ -s "$tap_dir/again" ]
@@ -400,6 +410,7 @@ else
 	tap_case "... and what communicators were made of" otf2_has_parents
 	tap_case "... and one that is there is left alone" otf2_is_left_alone
 	tap_case "... and what is moved by an operation with a root once" otf2_has_volumes
+	tap_case "... also if that is at the other side" otf2_has_sides
 fi
 if command -v babeltrace2 >/dev/null; then
 	tap_case "babeltrace2 reads CTF: the same" ctf_is_read

@@ -149,21 +149,38 @@ static void on_enter(void *arg, int64_t ns, const struct trace_event *ev)
 		check(w, OTF2_EvtWriter_MpiCollectiveBegin(w->events, NULL, (uint64_t)ns));
 }
 
-/* What it has sent and received of @bytes: where there is a root, that is at one end alone. */
+/* Whether it is at the root's end. Of two sides it is the one that knows no root. */
+static bool is_at_root(const struct writing *w, const struct trace_event *ev, bool apart)
+{
+	uint32_t place;
+
+	if (apart)
+		return ev->root < 0;
+	(void)peer_of(w, ev->comm, w->rank, &place);
+	return place == (uint32_t)ev->root;
+}
+
+static bool is_rooted(uint32_t kind)
+{
+	return kind == OTF2_COLLECTIVE_OP_BCAST || kind == OTF2_COLLECTIVE_OP_SCATTER ||
+	       kind == OTF2_COLLECTIVE_OP_SCATTERV || kind == OTF2_COLLECTIVE_OP_REDUCE ||
+	       kind == OTF2_COLLECTIVE_OP_GATHER || kind == OTF2_COLLECTIVE_OP_GATHERV;
+}
+
+/* What it has sent and received of its bytes: where there is a root, that is at one end alone. */
 struct volume {
 	uint64_t sent, received;
 };
 
-static struct volume volume_of(const struct writing *w, const struct trace_event *ev, uint32_t kind)
+static struct volume volume_of(const struct writing *w, const struct trace_event *ev, uint32_t kind,
+			       bool apart)
 {
 	struct volume v = {ev->bytes, ev->bytes};
-	uint32_t place;
 	bool is_root;
 
-	if (ev->root < 0)
+	if (!is_rooted(kind) || (ev->root < 0 && !apart))
 		return v;
-	(void)peer_of(w, ev->comm, w->rank, &place);
-	is_root = place == (uint32_t)ev->root;
+	is_root = is_at_root(w, ev, apart);
 	if (kind == OTF2_COLLECTIVE_OP_BCAST || kind == OTF2_COLLECTIVE_OP_SCATTER ||
 	    kind == OTF2_COLLECTIVE_OP_SCATTERV)
 		*(is_root ? &v.received : &v.sent) = 0;
@@ -177,13 +194,16 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	struct writing *w = arg;
 	const struct trace_comm *found;
 	uint32_t kind = collective_of(ev->op), comm = comm_of(w, ev->comm, &found);
-	struct volume v = volume_of(w, ev, kind);
+	/* of two sides a root is none of the places among all members */
+	const bool apart = found && found->apart;
+	struct volume v = volume_of(w, ev, kind, apart);
 
 	if (kind != UINT32_MAX)
 		check(w, OTF2_EvtWriter_MpiCollectiveEnd(
 				 w->events, NULL, (uint64_t)ns, (OTF2_CollectiveOp)kind, comm,
-				 ev->root < 0 ? OTF2_UNDEFINED_UINT32 : (uint32_t)ev->root, v.sent,
-				 v.received));
+				 ev->root < 0 || apart ? OTF2_COLLECTIVE_ROOT_NONE
+						       : (uint32_t)ev->root,
+				 v.sent, v.received));
 	check(w, OTF2_EvtWriter_Leave(w->events, NULL, (uint64_t)ns, w->region[ev->op] - 1));
 }
 

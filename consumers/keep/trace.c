@@ -10,6 +10,7 @@
 #include "consumers/keep/spill.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/names-comm.h"
+#include "tree/data/op-table.h"
 #include "tree/data/op.h"
 
 /* ---- threads ---- */
@@ -103,12 +104,17 @@ static void losses_end(struct trace_run *t)
 /* So many were made of each other at most: a file may say what cannot be. */
 #define COMM_DEPTH 64u
 
-static bool comm_is_noted(const struct trace_run *t, uint32_t id)
+static struct trace_comm *comm_find(const struct trace_run *t, uint32_t id)
 {
 	struct trace_comm *comm;
 
 	HASH_FIND(hh, t->comms, &id, sizeof(id), comm);
-	return comm != NULL;
+	return comm;
+}
+
+static bool comm_is_noted(const struct trace_run *t, uint32_t id)
+{
+	return comm_find(t, id) != NULL;
 }
 
 static void comm_add(struct trace_run *t, struct evspace_client *client, uint32_t id)
@@ -143,6 +149,17 @@ static void comm_note(struct trace_run *t, struct evspace_client *client, uint32
 		if (!comm_is_noted(t, line[--n]))
 			comm_add(t, client, line[n]);
 	}
+}
+
+/* That a member knows no root of @op. */
+static void rootless_note(struct trace_run *t, uint32_t id, uint16_t op)
+{
+	const bool rooted = op == OP_MPI_BCAST || op == OP_MPI_REDUCE || op == OP_MPI_GATHER ||
+			    op == OP_MPI_GATHERV || op == OP_MPI_SCATTER || op == OP_MPI_SCATTERV;
+	struct trace_comm *comm = rooted ? comm_find(t, id) : NULL;
+
+	if (comm)
+		comm->apart = true;
 }
 
 /* ---- all ---- */
@@ -192,6 +209,8 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 	if (evspace_collective(client, ev, &collective))
 		to.root = op_is_pvm(ev->op_number) ? -1 : collective.root;
 	comm_note(t, client, ev->comm);
+	if (to.root < 0)
+		rootless_note(t, to.comm, to.op);
 	number_take(t, element, ev, &to);
 	if (to.op == t->finalize)
 		pairing_end(t->pairing, ev->rank);

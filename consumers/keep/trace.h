@@ -52,6 +52,7 @@ struct trace_comm {
 	uint32_t id;
 	uint32_t parent; /* that it was made of, which is before it in the list; 0: not known */
 	bool world;
+	bool apart; /* it has two sides, of which members at the root's do not say who it is */
 	int32_t *members; /* world ranks, -1: not known */
 	size_t n;
 	UT_hash_handle hh;
