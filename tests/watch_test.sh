@@ -122,6 +122,16 @@ archived() {
 		tap_says 2 'none: No such file' evspace watch --from "$tap_dir/none"
 }
 
+# Rank 2 hangs in a broadcast from another root than the others': its call is in no archive, those of others are.
+hung() {
+	ranks mistakes --mistake 3 --seconds 1000
+	bed_start hung timeout 120 evspace run --no-summary --run hung -- "${mpirun[@]}"
+	timeout 100 evspace heartbeat --wait --run hung --view heartbeat@element --rate 20 --check --duration 60 >"$tap_dir/hung" 2>&1
+	bed_kill TERM hung && evspace archive --run hung "$tap_dir/hung.ar" 2>"$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+	tap_says 0 'at the end [23] of 4 ranks had called MPI_Bcast@world #[0-9]*; of rank.* there is no such call, or none that has ended$' \
+		evspace watch --from "$tap_dir/hung.ar" --on desync
+}
+
 # Ten operations take longer than what is looked at of a program that makes more of them.
 seldom_late() {
 	ranks late --operations 14 --pause 600000 --sums --late 2:600000:1:0
@@ -131,7 +141,8 @@ seldom_late() {
 right() {
 	ranks mistakes --right
 	watched right 0 --check -- "${mpirun[@]}" && says right 0 '[a-z]' && [ ! -e "$tap_dir/right" ] || return
-	evspace archive --run right "$tap_dir/right.ar" 2>"$tap_dir/err" && tap_says 0 'right.ar: nothing was seen$' evspace watch --from "$tap_dir/right.ar" --check --on desync
+	evspace archive --run right "$tap_dir/right.ar" 2>"$tap_dir/err" && tap_says 0 'right.ar: nothing was seen$' evspace watch --from "$tap_dir/right.ar" --check --on desync &&
+		! grep 'at the end' "$tap_dir/said"
 }
 
 tap_case "calls that differ are said once, and that is the exit code of a check" desync
@@ -144,6 +155,7 @@ tap_case "who is stuck is said once, with call sites, and that it is over" stuck
 tap_case "stacks of all ranks are kept" stacks
 tap_case "who is late is said, with the call site, and that it is over" late
 tap_case "of an archive the same is said" archived
+tap_case "... and of whom it has no call, as that hangs" hung
 tap_case "... also in a program that meets once in a second" seldom_late
 tap_case "when all have been killed, whom they had waited for" killed
 tap_case "of a right program nothing is said or kept" right

@@ -175,6 +175,11 @@ void attendance_turn(struct attendance *r)
 	r->last = NULL;
 }
 
+uint32_t attendance_processes(const struct attendance *r)
+{
+	return HASH_COUNT(r->processes.all);
+}
+
 int32_t attendance_rank(const struct attendance *r, uint32_t process)
 {
 	return r->processes.by_number[process]->rank;

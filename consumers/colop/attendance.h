@@ -38,6 +38,9 @@ typedef size_t attendance_members(void *arg, uint32_t comm, int32_t *members, si
 int32_t attendance_place(struct attendance *attendance, uint32_t comm, int32_t rank,
 			 attendance_members *members, void *arg);
 
+/** How many processes there are. */
+uint32_t attendance_processes(const struct attendance *attendance);
+
 /** The process's rank, -1 if it has none, and "/cluster/node/rank". */
 int32_t attendance_rank(const struct attendance *attendance, uint32_t process);
 const char *attendance_process(const struct attendance *attendance, uint32_t process);

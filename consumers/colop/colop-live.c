@@ -4,9 +4,11 @@
 
 #include <stdlib.h>
 
+#include "consumers/cli/words.h"
 #include "consumers/colop/colop.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/base/quantity.h"
+#include "tree/data/op.h"
 
 /* That what is told is so. */
 #define CONFIDENCE 0.99
@@ -33,6 +35,9 @@ struct colop_live {
 	uint64_t since_ns, looked_ns, operations;
 	size_t late; /* when it was looked last, and what is to be said of them */
 	char *text;
+	bool ends;	 /* what is open now stays so */
+	int64_t open_ns; /* the first of these begins, and what is to be said of it; NULL: none */
+	char *open;
 };
 
 static void forget_once(void *arg, const struct late_once *late)
@@ -41,11 +46,88 @@ static void forget_once(void *arg, const struct late_once *late)
 	(void)late;
 }
 
+/* ---- what stays open ---- */
+
+static int compare_ranks(const void *a, const void *b)
+{
+	const int32_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static bool is_known(const struct attendance *a, int32_t rank)
+{
+	for (uint32_t i = 0; i < attendance_processes(a); i++) {
+		if (attendance_rank(a, i) == rank)
+			return true;
+	}
+	return false;
+}
+
+static bool has_come(const struct attendance *a, const struct meeting *m, int32_t rank)
+{
+	for (size_t i = 0; i < m->n; i++) {
+		if (attendance_rank(a, m->arrivals[i].process) == rank)
+			return true;
+	}
+	return false;
+}
+
+/* Get the ranks that are not in it, ascending. Returns how many; 0: nothing is known of one, whose
+ * events may be elsewhere. */
+static size_t find_absent(const struct colop *c, const struct meeting *m, int32_t *ranks, size_t n)
+{
+	size_t absent = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (has_come(c->attendance, m, ranks[i]))
+			continue;
+		if (!is_known(c->attendance, ranks[i]))
+			return 0;
+		ranks[absent++] = ranks[i];
+	}
+	qsort(ranks, absent, sizeof(*ranks), compare_ranks);
+	return absent;
+}
+
+/* "at the end 3 of 4 ranks had called MPI_Bcast@world #24; of rank 2 …" */
+static void note_open(struct colop_live *live, const struct meeting *m)
+{
+	const struct colop *c = &live->colop;
+	size_t n = evspace_members(c->follow.client, m->key.comm, NULL, 0), absent;
+	int32_t *ranks = memory_new(n + 1, sizeof(*ranks));
+	char text[WORDS_TEXT] = "", key[96];
+
+	n = evspace_members(c->follow.client, m->key.comm, ranks, n);
+	absent = find_absent(c, m, ranks, n);
+	if (absent > 0) {
+		words_class(key, sizeof(key), c->follow.client, op_name(m->op), m->key.comm);
+		words_add(text, "at the end %zu of %zu ranks had called %s #%u; of ", m->n, n, key,
+			  m->key.number);
+		words_add_ranks(text, ranks, absent);
+		words_add(text, " there is no such call, or none that has ended");
+		free(live->open);
+		live->open = memory_copy(text);
+		live->open_ns = m->arrivals[0].start_ns;
+	}
+	free(ranks);
+}
+
+const char *colop_live_open(const struct colop_live *live)
+{
+	return live->open;
+}
+
+/* ---- what comes ---- */
+
 static void take_meeting(void *arg, const struct meeting *meeting)
 {
 	struct colop_live *live = arg;
 	struct colop *c = &live->colop;
 
+	if (live->ends && meeting->gap == MEETING_ABSENT && !op_is_pvm(meeting->op) &&
+	    (!live->open || meeting->arrivals[0].start_ns < live->open_ns))
+		note_open(live, meeting);
 	crossings_take(c->crossings, meeting);
 	if (meeting->gap != MEETING_WHOLE)
 		return;
@@ -79,6 +161,7 @@ void colop_live_free(struct colop_live *live)
 	lateness_free(c->lateness);
 	attendance_free(c->attendance);
 	free(live->text);
+	free(live->open);
 	free(live);
 }
 
@@ -154,6 +237,7 @@ void colop_live_take(struct colop_live *live, uint64_t now_ns)
 
 void colop_live_end(struct colop_live *live, uint64_t now_ns)
 {
+	live->ends = true;
 	arrivals_end(live->colop.arrivals);
 	judge(live, now_ns);
 }

@@ -26,6 +26,10 @@ void colop_live_take(struct colop_live *live, uint64_t now_ns);
 void colop_live_begin(struct colop_live *live, uint64_t begin_ns);
 void colop_live_end(struct colop_live *live, uint64_t now_ns);
 
+/** Of an archive, after its end: a sentence about the first operation of which calls of some ranks
+ * are not there; NULL: there is none. */
+const char *colop_live_open(const struct colop_live *live);
+
 /** How many ranks are late often now, so that others lose 5 % of their time by each. */
 size_t colop_live_late(const struct colop_live *live);
 

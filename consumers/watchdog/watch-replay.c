@@ -68,8 +68,11 @@ static void end_take(struct watch *w)
 
 static void told_write(const struct watch *w, uint64_t tuples)
 {
+	const char *open = w->late ? colop_live_open(w->late) : NULL;
 	char n[UNIT_TEXT];
 
+	if (open)
+		fprintf(stderr, "evspace watch: %s\n", open);
 	fprintf(stderr, "evspace watch: %s event%s of %s: ", unit_count(n, tuples),
 		plural(tuples, "s"), client_replay_folder(w->heartbeat.common.look.connect));
 	if (w->seen)

@@ -55,7 +55,8 @@ int watch_stream_open(struct watch *w)
 	w->stream = evspace_open(&look, &failure, why, sizeof(why));
 	if (!w->stream)
 		fprintf(stderr, "evspace watch: events are not read: %s\n", why);
-	if (w->stream && w->on[WATCH_LATE])
+	/* of an archive also what stays open is told */
+	if (w->stream && (w->on[WATCH_LATE] || (watch_replays(w) && w->on[WATCH_DESYNC])))
 		w->late = colop_live_new(w->stream);
 	w->scores = scores_new(SCORES_MOST);
 	if (!w->stream)
