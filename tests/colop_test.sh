@@ -256,6 +256,15 @@ counts_are_of_one_run() {
 	grep -q ' calls of collectives are recorded (1[0-9] %)' "$bed_dir/looks.err" || { cat "$bed_dir/looks.err"; return 1; }
 }
 
+# Of the world's no call is recorded: nothing can be scaled to these, and that is said.
+unseen_ones_are_said() {
+	bed_start unseen timeout 60 evspace run --no-summary --run unseen -- mpirun -np 2 "$top_builddir/tests/apps/comms" --rounds 20 --after "$tap_dir/go"
+	bed_until eval 'evspace collect --run unseen --class collective@world count >"$tap_dir/out" 2>&1' || { cat "$tap_dir/out"; return 1; }
+	: >"$tap_dir/go"
+	bed_wait unseen && colop --run unseen || return
+	grep -q '^40 of 42 calls of collectives are recorded .*; of 2 on communicators of which none is recorded nothing is said$' "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }
+}
+
 # Three ranks wait for the fourth most of the time; of one in eight operations it is known.
 samples_are_scaled() {
 	EVSPACE_MODES=collective=1/8 ran eighth --operations 1000 --pause 100 --sums --late 2:3000:1:0 && colop --run eighth --json || return
@@ -402,6 +411,7 @@ tap_case "... in several waves, too" waves_keep_the_order
 tap_case "... and of three waves of each process none is given up, live and of an archive" long_backlogs_are_whole
 tap_case "what is counted is counted of the run that is looked at" counts_are_of_one_run
 tap_case "costs of one in eight operations are scaled to all, and said to be" samples_are_scaled
+tap_case "... and of what none is recorded nothing is said" unseen_ones_are_said
 tap_case "what is found is in an element, too, for others to read meanwhile" findings_are_read_meanwhile
 tap_case "what was overwritten is said" lost_ones_are_said
 tap_case "... and what not all ranks have come to" absent_ones_are_said

@@ -403,6 +403,7 @@ static void recorded_write(FILE *line, const void *arg)
 	const struct lateness_class *const *classes;
 	const size_t n_classes = lateness_classes(c->lateness, &classes);
 	char some[UNIT_TEXT], all[UNIT_TEXT], share[UNIT_TEXT];
+	const uint64_t unseen = counted_unseen(c->counted, CHANNEL_COLLECTIVE);
 	bool scaled = true;
 
 	for (size_t i = 0; i < n_classes; i++)
@@ -414,6 +415,9 @@ static void recorded_write(FILE *line, const void *arg)
 		unit_count(some, n.calls - n.skipped), unit_count(all, n.calls),
 		unit_share(share, colop_recorded(c, 0)),
 		scaled ? "scaled to all" : "of these alone, where they are no fair sample");
+	if (unseen)
+		fprintf(line, "; of %s on communicators of which none is recorded nothing is said",
+			unit_count(some, unseen));
 }
 
 static void lost_write(FILE *line, const void *arg)

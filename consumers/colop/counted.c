@@ -225,6 +225,19 @@ struct counted_calls counted_calls(const struct counted *c, enum channel channel
 	return n;
 }
 
+uint64_t counted_unseen(const struct counted *c, enum channel channel)
+{
+	uint64_t unseen = 0;
+
+	for (const struct counted_class *of = c->classes; of; of = of->hh.next) {
+		const struct counted_calls n = counted_calls(c, channel, of->key.comm);
+
+		if (of->key.channel == channel && of->key.comm && n.skipped == n.calls)
+			unseen += n.calls;
+	}
+	return unseen;
+}
+
 double counted_share(const struct counted *c, enum channel channel, uint32_t comm)
 {
 	const struct counted_calls n = counted_calls(c, channel, comm);

@@ -41,6 +41,9 @@ struct counted_calls {
 	uint64_t calls, skipped; /* of these no event */
 } counted_calls(const struct counted *counted, enum channel channel, uint32_t comm);
 
+/** Those on communicators of which none is an event. */
+uint64_t counted_unseen(const struct counted *counted, enum channel channel);
+
 /** The share of them that are events: 1 if there are none. */
 double counted_share(const struct counted *counted, enum channel channel, uint32_t comm);
 
