@@ -66,11 +66,53 @@ static void the_budget_is_kept_at_once(void)
 	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_STAYS);
 }
 
+/* Then the cheapest is in effect at once, stays, and goes when another one keeps it for some time.
+ */
+static void none_keeps_the_budget(void)
+{
+	struct drift d = {0};
+	struct drift_look look = fine;
+
+	look.none = true;
+	look.best = look.used = 0;
+	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_NONE);
+	look.now = 0;
+	for (unsigned i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_STAYS);
+	look.fresh = true;
+	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_FRESH);
+	look.fresh = look.none = false;
+	look.best = 100;
+	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_STAYS);
+	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_BETTER);
+	/* and each time that it was for a while only, that takes twice as long */
+	look.now = 100;
+	look.none = true;
+	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_NONE);
+	look.now = 0;
+	look.none = false;
+	for (unsigned i = 1; i < 2 * DRIFT_PATIENCE; i++)
+		CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_STAYS);
+	CU_ASSERT_EQUAL(drift_step(&d, &look), DRIFT_BETTER);
+}
+
+static void probes_follow_their_cost(void)
+{
+	CU_ASSERT_FALSE(drift_probe(100, 100));
+	CU_ASSERT_FALSE(drift_probe(100, 85));
+	CU_ASSERT_TRUE(drift_probe(100, 75));
+	CU_ASSERT_TRUE(drift_probe(100, 0));
+	CU_ASSERT_FALSE(drift_probe(100, 190));
+	CU_ASSERT_TRUE(drift_probe(100, 210));
+}
+
 static CU_TestInfo cases[] = {
 	{"noise changes nothing", noise_changes_nothing},
 	{"a better plan has to stay better", better_plans_have_to_stay_so},
 	{"plans do not alternate", plans_do_not_alternate},
 	{"the budget is kept at once", the_budget_is_kept_at_once},
+	{"a probe follows what a look takes", probes_follow_their_cost},
+	{"no plan keeps it", none_keeps_the_budget},
 	CU_TEST_INFO_NULL,
 };
 

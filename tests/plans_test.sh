@@ -60,6 +60,9 @@ budgets() {
 			a 1000 1 .5 300us
 			b 1000 1 .5 0
 		EOF
+	# what need not be sampled is not said beside a plan that samples without why
+	table 1 1 1 1 1 && tap_says 0 'fits the budget, 5000 Hz: there is no need to sample\. By the formula' evspace plan servers --max-frequency 5000 &&
+		tap_says 0 'fits the budget, 1665 Hz: there is no need to sample\.$' evspace plan servers --max-frequency 1665 --reduce || return
 	tap_says 0 'No plan tells anything under this budget' evspace plan - --max-frequency 0.5 <<-'EOF'
 		class frequency weight duty
 		a 1000 1 0

@@ -55,16 +55,20 @@ static int print_table(const struct planning *p)
 
 static const char *const reasons[] = {
 	[DRIFT_STAYS] = "",
+	[DRIFT_NONE] = "no plan keeps the budget and the minimums: all is only counted until one "
+		       "does; raise the budget, or lower the minimums",
 	[DRIFT_FRESH] = "there are classes that it was not about",
 	[DRIFT_STRAYED] = "modes were not as planned any more",
 	[DRIFT_OVER] = "collecting takes more than the budget",
 	[DRIFT_BETTER] = "another plan tells more by now",
+	[DRIFT_PROBE] = "a look takes more or less than it did",
 };
 
 /* A plan of a running program, in effect or not. */
 struct live_plan {
 	enum evspace_mode *modes; /* one a class */
 	double probing_hz, information, used;
+	bool none; /* it is the cheapest, as none keeps the budget */
 };
 
 /* Which part of a class's events is recorded in the mode. */
@@ -140,6 +144,17 @@ static bool best_probing(const struct planning *p, struct live_plan *best)
 	knapsack_plans_free(plan);
 	free(counted);
 	return found || all_fit;
+}
+
+/* The best plan that keeps the budget, or else the cheapest. */
+static void best_find(const struct planning *p, struct live_plan *best)
+{
+	best->none = !(p->reduce ? best_reduced(p, best) : best_probing(p, best));
+	if (!best->none)
+		return;
+	best->probing_hz = 0;
+	for (size_t i = 0; i < p->table.n; i++)
+		best->modes[i] = EVSPACE_COUNT;
 }
 
 /* ---- what changes ---- */
@@ -241,6 +256,8 @@ static void change_text(const struct planning *p, const struct live_plan *plan, 
 	} else {
 		names_print(p, plan, EVSPACE_TRACE, "traced: ");
 		names_print(p, plan, EVSPACE_SAMPLE, "; sampled: ");
+		if (plan->probing_hz > 0)
+			printf(" at %.3g Hz", plan->probing_hz);
 		names_print(p, plan, EVSPACE_COUNT, "; only counted: ");
 	}
 	printf(" (collecting took %s; %s)\n", unit_share(share, used), reasons[why]);
@@ -272,6 +289,30 @@ static bool is_whole(const struct planning *p, const struct live_plan *plan)
 	return true;
 }
 
+static bool is_probed(const struct planning *p, const struct live_plan *plan)
+{
+	for (size_t i = 0; i < p->table.n; i++)
+		if (plan->modes[i] == EVSPACE_SAMPLE)
+			return true;
+	return false;
+}
+
+/* The plan stays: the probe follows what a look takes by now. */
+static int rate_follow(struct planning *p, struct live_plan *now)
+{
+	double before = plan_live_rate(p->live);
+	int code;
+
+	now->probing_hz = fmax(knapsack_left(&p->limits, now->used), 0);
+	if (!is_probed(p, now) || !drift_probe(before, now->probing_hz))
+		return EXIT_FINE;
+	code = plan_live_probe(p->live, now->probing_hz);
+	/* it may be at a bound already */
+	if (code == EXIT_FINE && plan_live_rate(p->live) != before)
+		change_print(p, now, DRIFT_PROBE, now->used);
+	return code;
+}
+
 /* Change to the best plan, if the one in effect must be changed. Returns EXIT_FINE, or the exit
  * code after a message. */
 static int live_change(struct planning *p, struct drift *drift, struct live_plan *now,
@@ -279,7 +320,8 @@ static int live_change(struct planning *p, struct drift *drift, struct live_plan
 {
 	struct drift_look look = {.budget = p->budget,
 				  .fresh = plan_live_is_fresh(p->live, &p->table),
-				  .strayed = plan_live_has_strayed(p->live)};
+				  .strayed = plan_live_has_strayed(p->live),
+				  .none = best->none};
 	enum drift_why why;
 	int code = EXIT_FINE;
 
@@ -292,7 +334,7 @@ static int live_change(struct planning *p, struct drift *drift, struct live_plan
 	look.best = best->information;
 	why = drift_step(drift, &look);
 	if (why == DRIFT_STAYS)
-		return code;
+		return rate_follow(p, now);
 	code = plan_live_switch(p->live, &p->table, best->modes, best->probing_hz,
 				(unsigned)(2 * p->duration_ns / 1000000) + LEASE_MS);
 	if (code == EXIT_FINE)
@@ -307,10 +349,8 @@ static int live_step(struct planning *p, struct drift *drift)
 	struct live_plan best = {.modes = memory_new(p->table.n, sizeof(*best.modes))};
 	int code;
 
-	if (p->reduce ? best_reduced(p, &best) : best_probing(p, &best))
-		code = live_change(p, drift, &now, &best);
-	else
-		code = plan_end(EXIT_BAD_NEWS, "no plan keeps the budget: raise it");
+	best_find(p, &best);
+	code = live_change(p, drift, &now, &best);
 	free(now.modes);
 	free(best.modes);
 	if (code == EXIT_FINE)

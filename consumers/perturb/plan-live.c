@@ -107,6 +107,11 @@ double plan_live_t_vain(const struct plan_live *live)
 	return live->probe.vain.each > 0 ? live->probe.vain.each : live->probe.t_sampling;
 }
 
+void plan_live_may(const struct plan_live *live, double hz)
+{
+	plan_probe_may(&live->probe, hz);
+}
+
 /* ---- asking ---- */
 
 static void slot_forget(struct plan_slot *slot)
@@ -378,6 +383,16 @@ int plan_live_switch(struct plan_live *live, const struct plan_table *table,
 	for (size_t i = 0; i < table->n; i++)
 		live->slots[slot_of(table->names[i])].mode = orders[i].mode;
 	return live->code = plan_probe_rate(&live->probe, probing_hz);
+}
+
+double plan_live_rate(const struct plan_live *live)
+{
+	return live->common.look.rate_hz;
+}
+
+int plan_live_probe(struct plan_live *live, double hz)
+{
+	return live->code = plan_probe_rate(&live->probe, hz);
 }
 
 const struct evspace_spent *plan_live_spent(const struct plan_live *live)

@@ -57,6 +57,9 @@ bool plan_live_is_fresh(const struct plan_live *live, const struct plan_table *t
  * process has come. */
 bool plan_live_has_strayed(const struct plan_live *live);
 
+/** Say so if no probe can look @hz times a second, and what it does instead. */
+void plan_live_may(const struct plan_live *live, double hz);
+
 /** The modes of the classes of @table as they were switched last; EVSPACE_AS_IT_IS: it was not. */
 void plan_live_modes(const struct plan_live *live, const struct plan_table *table,
 		     enum evspace_mode *modes);
@@ -65,6 +68,11 @@ void plan_live_modes(const struct plan_live *live, const struct plan_table *tabl
  * all modes for @lease_ms, which each measuring begins again. Returns as above. */
 int plan_live_switch(struct plan_live *live, const struct plan_table *table,
 		     const enum evspace_mode *modes, double probing_hz, unsigned lease_ms);
+
+/** How often a second is looked, as far as is known; look @hz times from now on. Returns as above.
+ */
+double plan_live_rate(const struct plan_live *live);
+int plan_live_probe(struct plan_live *live, double hz);
 
 /** What collecting and looking have cost between the last two measurements, as they were measured;
  * NULL: not known. */

@@ -144,19 +144,36 @@ int plan_probe_for(struct plan_probe *p, uint64_t ns, const volatile int *stop)
 	return code;
 }
 
-int plan_probe_rate(struct plan_probe *p, double hz)
+static double rate_near(double hz)
+{
+	return fmin(fmax(hz, lever_rows[LEVER_RATE].least), lever_rows[LEVER_RATE].most);
+}
+
+void plan_probe_may(const struct plan_probe *p, double hz)
 {
 	const struct lever_row *may = &lever_rows[LEVER_RATE];
-	double rate_hz = fmin(fmax(hz, may->least), may->most);
+	double rate_hz = rate_near(hz);
+
+	if (hz <= 0 || fabs(rate_hz - hz) <= hz / 5)
+		return;
+	fprintf(stderr,
+		"evspace plan: the probe looks %g times a second, not %.3g as planned: it may from "
+		"%g to %g",
+		rate_hz, hz, may->least, may->most);
+	if (rate_hz > hz)
+		fprintf(stderr, ". That takes %.2g %%: a budget below it cannot be kept",
+			100 * rate_hz * p->t_sampling);
+	fputc('\n', stderr);
+}
+
+int plan_probe_rate(struct plan_probe *p, double hz)
+{
+	double rate_hz = rate_near(hz);
 	int code = EXIT_FINE;
 
 	if (fabs(rate_hz - p->common->look.rate_hz) < rate_hz / 5)
 		return code;
-	if (hz > 0 && fabs(rate_hz - hz) > hz / 5)
-		fprintf(stderr,
-			"evspace plan: the probe looks %g times a second, not %.3g as planned: it "
-			"may from %g to %g\n",
-			rate_hz, hz, may->least, may->most);
+	plan_probe_may(p, hz);
 	p->common->look.rate_hz = rate_hz;
 	options_close(p->common, p->client);
 	p->client = options_open("evspace plan", p->common, &code);

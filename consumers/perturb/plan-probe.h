@@ -48,6 +48,9 @@ void plan_probe_begin(struct plan_probe *probe);
 /** Look for @ns, or until *@stop, and learn what that takes. Returns as above. */
 int plan_probe_for(struct plan_probe *probe, uint64_t ns, const volatile int *stop);
 
+/** Say so if it cannot look @hz times a second, and what it does instead. */
+void plan_probe_may(const struct plan_probe *probe, double hz);
+
 /** Look @hz times a second from now on, as nearly as can be; 0: as seldom as can be. Likewise. */
 int plan_probe_rate(struct plan_probe *probe, double hz);
 

@@ -29,7 +29,7 @@ static void print_reduced(const struct planning *p, const double *hz,
 		return;
 	}
 	json_decref(frequencies);
-	plan_notes(p);
+	plan_notes(p, false);
 	table_heads(&table, NULL, (const char *const[]){"class", "events/s", "recorded/s"}, 3);
 	for (size_t i = 0; i < p->table.n; i++) {
 		table_cell(&table, "%s", p->table.names[i]);

@@ -54,7 +54,8 @@ static const char plan_more[] =
 	"probe hits. The best plans are found exactly, or it is said by how much a plan\n"
 	"may at most be surpassed. The greedy plan of the paper tells at least half of\n"
 	"what the best one does, if all reports cost the same and no class has a\n"
-	"minimum. Exit code 1 when no plan keeps the budget.\n"
+	"minimum. Exit code 1 when no plan keeps the budget; with --apply all is only\n"
+	"counted until one does.\n"
 	"\n"
 	"examples:\n"
 	"  evspace plan classes --max-frequency 925\n"
@@ -344,7 +345,15 @@ static void print_json(const struct planning *p, const struct probing_plan *plan
 	}
 }
 
-void plan_notes(const struct planning *p)
+static bool plan_samples(const struct planning *p, const struct probing_plan *plan)
+{
+	for (size_t i = 0; i < p->table.n; i++)
+		if (!plan->traced[i])
+			return true;
+	return false;
+}
+
+void plan_notes(const struct planning *p, bool samples)
 {
 	char all[UNIT_TEXT], most[UNIT_TEXT];
 
@@ -353,8 +362,13 @@ void plan_notes(const struct planning *p)
 	if (plan_all_fit(p))
 		table_say(stdout,
 			  "Tracing all %zu class%s takes %s and fits the budget, %s: there is "
-			  "no need to sample.",
-			  p->table.n, plural(p->table.n, "es"), all, most);
+			  "no need to sample%s.%s",
+			  p->table.n, plural(p->table.n, "es"), all, most,
+			  p->live ? ", and --apply does not" : "",
+			  samples ? " By the formula of the plans below, a probe that hits an "
+				    "event again and again tells more than its record, which "
+				    "has all of it."
+				  : "");
 	else
 		table_say(stdout, "Tracing all %zu class%s takes %s; the budget is %s.", p->table.n,
 			  plural(p->table.n, "es"), all, most);
@@ -397,7 +411,7 @@ static void print_text(const struct planning *p, const struct probing_plan *plan
 	char share[UNIT_TEXT];
 	struct table table;
 
-	plan_notes(p);
+	plan_notes(p, plan_samples(p, &plans[0]));
 	table_heads(&table, columns, heads, 5);
 	for (size_t i = 0; i < n; i++) {
 		char *traced = plan_names(p, plans[i].traced, true);
@@ -443,6 +457,8 @@ int plan_probing(const struct planning *p)
 		print_json(p, plans, found, bound, greedy);
 	else
 		print_text(p, plans, found, bound, greedy);
+	if (p->live && found > 0 && plan_samples(p, &plans[0]))
+		plan_live_may(p->live, plans[0].probing_hz);
 	knapsack_plans_free(plans);
 	return found > 0 ? EXIT_FINE : EXIT_BAD_NEWS;
 }

@@ -43,8 +43,8 @@ const char *plan_amount(char buf[UNIT_TEXT], const struct planning *p, double am
 /** Does tracing all classes keep the budget? */
 bool plan_all_fit(const struct planning *p);
 
-/** Print what all classes take, and those that are in no plan. */
-void plan_notes(const struct planning *p);
+/** Print what all classes take, and those that are in no plan. @samples: the best plan does. */
+void plan_notes(const struct planning *p, bool samples);
 
 /** Names as a JSON array. */
 json_t *plan_json_names(char *const *names, size_t n);
