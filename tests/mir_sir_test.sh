@@ -254,7 +254,11 @@ fetched_reads_nothing_here() {
 		"$tap_dir/here/key.h" "$tap_dir/here/key.h" >remote/curious.c
 	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ] || return
 	printf '#include <stdio.h>\n#include "prototypes.h"\nint f(void) { return puts(""); }\n' >remote/curious.c
-	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ]
+	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ] || return
+	# what the flags say is meant for it
+	mkdir -p flags && printf '#include "more.h"\n' >flags/config.h && printf '#define NAME g\n' >flags/more.h &&
+		printf 'int NAME(void) { return 0; }\n' >remote/configured.c && options+=(--flags "-include $tap_dir/flags/config.h") &&
+		asks "$1/configured.c" && [ "$(regions subprogram '{name}')" = g ]
 }
 
 # The report's example, at this host: it is written on the local disk, instrumented.

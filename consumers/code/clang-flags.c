@@ -15,8 +15,8 @@ static const char *const with_value[] = {"-isystem", "-iquote", "-idirafter", "-
 /* All of it is the word. */
 static const char *const whole[] = {"-std=", "-ansi", "-m64", "-m32", "-march=", "-pthread"};
 
-/* Of these, those of folders. */
-static const char *const folders[] = {"-isystem", "-iquote", "-idirafter", "-I"};
+/* Of these, those of folders; -include is of a file, and of what is beside it. */
+static const char *const folders[] = {"-isystem", "-iquote", "-idirafter", "-include", "-I"};
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -149,13 +149,23 @@ void clang_flags_add(struct clang_flags *flags, const char *word)
 	word_add(flags, memory_copy(word));
 }
 
-const char *clang_flags_folder(const struct clang_flags *flags, size_t i)
+char *clang_flags_folder(const struct clang_flags *flags, size_t i)
 {
 	const char *word = flags->words[i], *begin = begin_of(word, folders, COUNT(folders));
+	char *folder, *slash;
 
-	if (begin && word[strlen(begin)])
-		return word + strlen(begin);
-	return begin && i + 1 < flags->n ? flags->words[i + 1] : NULL;
+	if (!begin || (!word[strlen(begin)] && i + 1 == flags->n))
+		return NULL;
+	folder = memory_copy(word[strlen(begin)] ? word + strlen(begin) : flags->words[i + 1]);
+	if (strcmp(begin, "-include") != 0)
+		return folder;
+	slash = strrchr(folder, '/');
+	if (slash) {
+		slash[slash == folder] = '\0';
+		return folder;
+	}
+	free(folder);
+	return memory_copy(".");
 }
 
 /* Neither may be what links make of it. */
@@ -175,9 +185,10 @@ bool clang_flags_have(const struct clang_flags *flags, const char *folder, const
 	bool have = is_in(file, folder) || is_in(file, "/usr");
 
 	for (size_t i = 0; i < flags->n && !have; i++) {
-		const char *its = clang_flags_folder(flags, i);
+		char *its = clang_flags_folder(flags, i);
 
 		have = its && is_in(file, its);
+		free(its);
 	}
 	return have;
 }

@@ -22,8 +22,9 @@ void clang_flags_take(struct clang_flags *flags, const char *path, const char *s
 
 void clang_flags_add(struct clang_flags *flags, const char *word);
 
-/** The folder for headers that word @i names; NULL: it names none. */
-const char *clang_flags_folder(const struct clang_flags *flags, size_t i);
+/** The folder for headers that word @i names, or that has the header which it includes, for the
+ * caller to free; NULL: it names none. */
+char *clang_flags_folder(const struct clang_flags *flags, size_t i);
 
 /** Is the file in the folder @folder, in one that the flags have for headers, or in /usr? */
 bool clang_flags_have(const struct clang_flags *flags, const char *folder, const char *file);

@@ -37,7 +37,7 @@ int clang_overlay_add(struct clang_flags *flags, const char *path)
 	char *folder = slash ? memory_copy_bytes(path, (size_t)(slash - path)) : memory_copy(".");
 	int fd = memfd_create("overlay", 0);
 	FILE *out = fd >= 0 ? fdopen(fd, "w") : NULL;
-	const char *header;
+	char *header;
 
 	if (!out) {
 		free(folder);
@@ -49,8 +49,10 @@ int clang_overlay_add(struct clang_flags *flags, const char *path)
 	folder_write(out, folder);
 	free(folder);
 	for (size_t i = 0; i < flags->n; i++)
-		if ((header = clang_flags_folder(flags, i)))
+		if ((header = clang_flags_folder(flags, i))) {
 			folder_write(out, header);
+			free(header);
+		}
 	fputs("]}\n", out);
 	/* it stays open for libclang, which reads it by its number */
 	if (fflush(out) != 0)
