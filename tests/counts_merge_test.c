@@ -53,7 +53,7 @@ static void archive_make(const char *name, const uint32_t *counts, uint32_t n, u
 	w.by_index[0] = h;
 	for (uint32_t i = 0; i < n; i++) {
 		char *text = memory_format("/A/a0/rank%u/t0/p2p", i);
-		const struct name said = {name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text};
+		const struct name said = {name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text, 0};
 		struct count *to = batch_add(&h->runs, RUN_COUNTS, said.id, 0, counts[i], 0);
 
 		CU_ASSERT_EQUAL(names_hear(w.names, &said), 0);

@@ -27,7 +27,7 @@ static void name_take(struct fetch_take *take, uint32_t local)
 
 	batch_init(&nothing);
 	CU_ASSERT_EQUAL(names_hear(fetch_take_names(take),
-				   &(struct name){name_id(1, local), 0, LEVEL_ELEMENT, 0, text}),
+				   &(struct name){name_id(1, local), 0, LEVEL_ELEMENT, 0, text, 0}),
 			0);
 	CU_ASSERT_EQUAL(fetch_take(take, &nothing, &fill), 0);
 	batch_fini(&nothing);

@@ -143,7 +143,7 @@ script_tests = \
 	tests/archive_test.sh tests/mir_test.sh tests/mir_hosts_test.sh tests/mir_listen_test.sh tests/mir_https_test.sh tests/mir_code_test.sh tests/mir_sir_test.sh tests/mir_write_test.sh tests/mir_fortran_test.sh tests/mir_region_test.sh tests/mir_function_test.sh tests/export_test.sh tests/collect_test.sh tests/colop_test.sh \
 	tests/comms_test.sh \
 	tests/ids_test.sh \
-	tests/merge_test.sh tests/merge_remap_test.sh \
+	tests/merge_test.sh tests/merge_remap_test.sh tests/executions_test.sh \
 	tests/docs_test.sh \
 	tests/doctor_test.sh \
 	tests/elements_test.sh tests/properties_test.sh tests/arrears_test.sh \

@@ -43,23 +43,49 @@ static void numbers_follow_names(void)
 {
 	struct intervals *n = intervals_new();
 
-	CU_ASSERT_FALSE(intervals_call(n, 1, "/a", false));
-	CU_ASSERT_FALSE(intervals_call(n, 2, "/b", false));
+	CU_ASSERT_FALSE(intervals_call(n, 1, "/a", 0, false));
+	CU_ASSERT_FALSE(intervals_call(n, 2, "/b", 0, false));
 	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 0, 10), 10);
 	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 0, 20), 20);
-	CU_ASSERT_TRUE(intervals_call(n, 1, "/b", false));
-	CU_ASSERT_TRUE(intervals_call(n, 2, "/a", false));
-	CU_ASSERT_FALSE(intervals_call(n, 3, "/c", false));
+	CU_ASSERT_TRUE(intervals_call(n, 1, "/b", 0, false));
+	CU_ASSERT_TRUE(intervals_call(n, 2, "/a", 0, false));
+	CU_ASSERT_FALSE(intervals_call(n, 3, "/c", 0, false));
 	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 0, 21), 1);
 	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 0, 12), 2);
 	CU_ASSERT_EQUAL(intervals_take(n, 3, 0, 0, 7), 7);
 	/* the same element with another name; one that nobody has now, and then somebody */
-	CU_ASSERT_TRUE(intervals_call(n, 3, "/d", true));
+	CU_ASSERT_TRUE(intervals_call(n, 3, "/d", 0, true));
 	CU_ASSERT_EQUAL(intervals_take(n, 3, 0, 0, 8), 1);
-	CU_ASSERT_FALSE(intervals_call(n, 3, "/e", false));
+	CU_ASSERT_FALSE(intervals_call(n, 3, "/e", 0, false));
 	CU_ASSERT_EQUAL(intervals_take(n, 3, 0, 0, 8), 8);
-	CU_ASSERT_TRUE(intervals_call(n, 9, "/d", false));
+	CU_ASSERT_TRUE(intervals_call(n, 9, "/d", 0, false));
 	CU_ASSERT_EQUAL(intervals_take(n, 9, 0, 0, 9), 1);
+	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 0);
+	intervals_free(n);
+}
+
+/* The run begins again under the same name, while what is left of before still comes. */
+static void executions_apart(void)
+{
+	struct intervals *n = intervals_new();
+
+	CU_ASSERT_EQUAL(intervals_call(n, 1, "/a", 7, false), INTERVALS_NEW);
+	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 0, 10), 10);
+	CU_ASSERT_EQUAL(intervals_call(n, 2, "/a", 8, false), INTERVALS_ANOTHER);
+	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 0, 4), 4);
+	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 5, 12), 2);
+	/* with another number, or with the one of before */
+	CU_ASSERT_EQUAL(intervals_call(n, 3, "/a", 8, false), INTERVALS_KNOWN);
+	CU_ASSERT_EQUAL(intervals_take(n, 3, 0, 0, 5), 1);
+	CU_ASSERT_EQUAL(intervals_call(n, 3, "/a", 9, true), INTERVALS_ANOTHER);
+	CU_ASSERT_EQUAL(intervals_take(n, 3, 0, 0, 3), 3);
+	/* one that does not say it is the same */
+	CU_ASSERT_EQUAL(intervals_call(n, 4, "/a", 0, false), INTERVALS_KNOWN);
+	CU_ASSERT_EQUAL(intervals_take(n, 4, 0, 0, 3), 0);
+	/* while nobody has it */
+	CU_ASSERT_EQUAL(intervals_call(n, 4, "/b", 9, false), INTERVALS_NEW);
+	CU_ASSERT_EQUAL(intervals_call(n, 5, "/a", 10, false), INTERVALS_ANOTHER);
+	CU_ASSERT_EQUAL(intervals_take(n, 5, 0, 0, 2), 2);
 	CU_ASSERT_EQUAL(intervals_gaps(n, all, NULL), 0);
 	intervals_free(n);
 }
@@ -86,6 +112,7 @@ int main(void)
 	static CU_TestInfo numbers[] = {
 		{"numbers count once", numbers_count_once},
 		{"numbers follow names", numbers_follow_names},
+		{"executions apart", executions_apart},
 		{"numbers in any order", numbers_in_any_order},
 		CU_TEST_INFO_NULL,
 	};

@@ -273,8 +273,8 @@ static int hear(struct names *names, uint32_t i)
 	char text[64];
 
 	snprintf(text, sizeof(text), "/4W/w%u/rank%u/t0/p2p", i % 64, i);
-	if (names_hear(names, &(struct name){name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text}) <
-	    0)
+	if (names_hear(names,
+		       &(struct name){name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text, 0}) < 0)
 		return -1;
 	tellers_own(names_tellers(names), 1, (int32_t)i);
 	return 0;
@@ -284,7 +284,7 @@ static void what_is_heard_is_granted(void)
 {
 	enum { MOST = 16 << 20 };
 	static char shorter[] = "/4W/w1";
-	const struct name other = {name_id(1, 0), 0, LEVEL_NODE, 0, shorter};
+	const struct name other = {name_id(1, 0), 0, LEVEL_NODE, 0, shorter, 0};
 	struct purse purse = {MOST};
 	size_t before = allocated();
 	struct names *names = names_new(0);

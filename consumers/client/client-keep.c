@@ -36,6 +36,7 @@ struct client_keep {
 	uint64_t synced_ns;
 	unsigned waves; /* since then */
 	uint64_t resumed, torn;
+	bool is_its_own; /* of the execution that is in the archive something came, or it is new */
 	Evspace__Opened *opened;  /* the last one; NULL: none */
 	uint64_t turned_ns;	  /* when the present file was begun */
 	uint64_t tuples, waiting; /* on the disk; not yet */
@@ -320,6 +321,21 @@ void client_keep_remap(struct evspace_client *c)
 		map_again(k->counts, &k->map);
 }
 
+void client_keep_named(struct evspace_client *c, enum intervals_known known)
+{
+	struct client_keep *k = c->keep;
+
+	k->is_its_own |= known == INTERVALS_KNOWN || k->resumed == 0;
+	if (known != INTERVALS_ANOTHER || k->is_its_own || k->failed)
+		return;
+	k->failed = true;
+	errorf(&k->fault,
+	       "%s has an earlier execution of the run %s, to which nothing of this one was added; "
+	       "take another folder",
+	       k->folder, c->opened_run);
+	client_fail(c, EVSPACE_WRONG, k->fault.text);
+}
+
 /* The body in columns. */
 static void body_pack(const struct frame *frame, struct batch *body)
 {
@@ -395,7 +411,7 @@ void client_keep_answer(struct evspace_client *c, const struct frame *frame,
 	struct archive_note note = {0};
 	struct batch body;
 
-	if (!taken && answer.n_names == 0 && answer.n_comms == 0)
+	if (k->failed || (!taken && answer.n_names == 0 && answer.n_comms == 0))
 		return;
 	answer.clock_ns = latency_ns;
 	answer.share = NULL;

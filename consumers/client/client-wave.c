@@ -194,20 +194,23 @@ static bool is_stream_element(const struct evspace_client *c, const Evspace__Nam
 static bool learn_name(struct evspace_client *c, const Evspace__Name *n)
 {
 	const struct name *known = names_find(c->names, n->id);
-	const struct name name = {n->id, n->rank, (uint16_t)n->level, (uint16_t)n->channel,
-				  n->text};
-	bool is_new = !known, other = known && !namesakes_renamed(known->text, n->text), came;
+	const struct name name = {n->id,   n->rank, (uint16_t)n->level, (uint16_t)n->channel,
+				  n->text, n->born};
+	bool is_new = !known, other = known && !namesakes_renamed(known->text, n->text);
+	enum intervals_known came = INTERVALS_NEW;
 
 	if (n->level >= LEVEL_COUNT)
 		return true;
 	if (names_hear(c->names, &name) < 0)
 		return errno != ENOBUFS;
-	came = is_stream_element(c, n) &&
-	       delivery_name(c->delivery, n->id, n->text, !is_new && !other);
+	if (is_stream_element(c, n))
+		came = delivery_name(c->delivery, &name, !is_new && !other);
+	if (c->keep)
+		client_keep_named(c, came);
 	/* A leaf that has lost its cursors numbers its elements anew; one that took over an element
 	 * begins where the other one stopped. */
-	if ((other && !came) ||
-	    (is_new && is_stream_element(c, n) && namesakes_note(c->namesakes, n->text) && !came))
+	if (came == INTERVALS_NEW &&
+	    (other || (is_new && is_stream_element(c, n) && namesakes_note(c->namesakes, n->text))))
 		delivery_forget(c->delivery, n->id);
 	return true;
 }

@@ -9,9 +9,9 @@ void delivery_forget(struct delivery *l, uint32_t element)
 	intervals_forget(l->numbers, element);
 }
 
-bool delivery_name(struct delivery *l, uint32_t element, const char *text, bool renamed)
+enum intervals_known delivery_name(struct delivery *l, const struct name *name, bool renamed)
 {
-	return intervals_call(l->numbers, element, text, renamed);
+	return intervals_call(l->numbers, name->id, name->text, name->born, renamed);
 }
 
 static bool owes_nothing(void *arg, uint32_t element)

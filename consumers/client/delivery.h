@@ -8,9 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "consumers/client/intervals.h"
 #include "pathmap/base/interval.h"
 #include "pathmap/plan/plan.h"
 #include "tree/data/batch.h"
+#include "tree/data/names.h"
 #include "tree/wire/wire.h"
 
 /** Sums of what an answer brought for the first time. */
@@ -93,10 +95,11 @@ bool delivery_again(struct delivery *delivery, uint32_t most, struct delivery_ag
 /** From now on the name @element means another element, or one that another leaf began. */
 void delivery_forget(struct delivery *delivery, uint32_t element);
 
-/** The name @element means the element @text now; @renamed: the same as before, with another text.
+/** An element is called @name now; @renamed: the same as before, with another text.
  * A leaf that has lost its cursors numbers its elements anew, and what came of them does not come
- * again. Returns whether anything of that element may have come. */
-bool delivery_name(struct delivery *delivery, uint32_t element, const char *text, bool renamed);
+ * again. Returns what is known of that element. */
+enum intervals_known delivery_name(struct delivery *delivery, const struct name *name,
+				   bool renamed);
 
 /** Unreadable processes, of all leaves of the present scope. */
 uint64_t delivery_unreadable(const struct delivery *delivery);

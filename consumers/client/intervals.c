@@ -28,7 +28,8 @@ struct element {
 	bool begun;	       /* `next` is known */
 	bool forgotten;	       /* `next` is void */
 	bool parked;	       /* it has no id now */
-	struct called *called; /* NULL: nobody has said its name */
+	struct called *called; /* NULL: nobody has said its name, or another execution has it */
+	uint64_t born;	       /* its execution; 0: unknown */
 	uint64_t next;
 	struct interval_set gaps;
 	uint64_t buried; /* tuples in gaps that are no longer remembered */
@@ -158,6 +159,20 @@ static void element_park(struct intervals *numbers, struct element *e)
 	numbers->n_parked++;
 }
 
+/* Its name is no longer its own. */
+static void element_uncall(struct intervals *numbers, struct element *e)
+{
+	if (e->called) {
+		HASH_DEL(numbers->called, e->called);
+		free(e->called);
+	}
+	e->called = NULL;
+	if (e->parked) {
+		numbers->n_parked--;
+		element_free(numbers, e);
+	}
+}
+
 static void element_call(struct intervals *numbers, struct element *e, const char *text)
 {
 	size_t length = strlen(text);
@@ -172,35 +187,54 @@ static void element_call(struct intervals *numbers, struct element *e, const cha
 	HASH_ADD_KEYPTR(hh, numbers->called, e->called->text, length, e->called);
 }
 
-bool intervals_call(struct intervals *numbers, uint32_t id, const char *text, bool renamed)
+/* The element of that name, if it is of the execution @born; *@another: it is of another one. */
+static struct element *element_called(struct intervals *numbers, const char *text, uint64_t born,
+				      bool *another)
 {
-	struct element *e = element_find(numbers, id), *before;
 	struct called *called;
 
 	HASH_FIND_STR(numbers->called, text, called);
-	before = called ? called->element : NULL;
-	if (before && before == e)
-		return true;
-	if (e && renamed && !before) {
+	*another = called && born && called->element->born && called->element->born != born;
+	if (*another)
+		element_uncall(numbers, called->element);
+	return called && !*another ? called->element : NULL;
+}
+
+/* The element @e has no id any more, or another one than @id. */
+static void element_unnumber(struct intervals *numbers, struct element *e)
+{
+	if (!e->parked)
+		HASH_DEL(numbers->elements, e);
+	else
+		numbers->n_parked--;
+	e->parked = false;
+}
+
+enum intervals_known intervals_call(struct intervals *numbers, uint32_t id, const char *text,
+				    uint64_t born, bool renamed)
+{
+	struct element *e = element_find(numbers, id), *before;
+	bool another;
+
+	before = element_called(numbers, text, born, &another);
+	if (!before && !another && e && renamed) {
 		element_call(numbers, e, text);
-		return true;
+		return INTERVALS_KNOWN;
 	}
-	if (e)
-		element_park(numbers, e);
-	if (before) {
-		if (!before->parked)
-			HASH_DEL(numbers->elements, before);
-		else
-			numbers->n_parked--;
-		before->parked = false;
+	if (before != e || !e) {
+		if (e)
+			element_park(numbers, e);
+		if (before)
+			element_unnumber(numbers, before);
+		e = before ? before : memory_new(1, sizeof(*e));
+		e->id = id;
+		HASH_ADD(hh, numbers->elements, id, sizeof(id), e);
+		numbers->last = NULL;
+		if (!before)
+			element_call(numbers, e, text);
 	}
-	e = before ? before : memory_new(1, sizeof(*e));
-	e->id = id;
-	HASH_ADD(hh, numbers->elements, id, sizeof(id), e);
-	numbers->last = NULL;
-	if (!before)
-		element_call(numbers, e, text);
-	return before != NULL;
+	e->born = born ? born : e->born;
+	return another ? INTERVALS_ANOTHER : before ? INTERVALS_KNOWN : INTERVALS_NEW;
 }
 
 uint64_t intervals_gaps(const struct intervals *numbers,

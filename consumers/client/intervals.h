@@ -29,10 +29,17 @@ uint32_t intervals_take_run(struct intervals *numbers, const struct run_view *vi
  * before. */
 void intervals_forget(struct intervals *numbers, uint32_t element);
 
+/** What is known of an element by its name. */
+enum intervals_known {
+	INTERVALS_NEW,
+	INTERVALS_KNOWN,   /* what had come of it, by whatever id, has come */
+	INTERVALS_ANOTHER, /* one of that name was of another execution: nothing of this one has */
+};
+
 /** The element with this id is called @text now; @renamed: it is the same that had the id before.
- * What had come of an element with that name, by whatever id, has come. Returns whether there was
- * one. */
-bool intervals_call(struct intervals *numbers, uint32_t element, const char *text, bool renamed);
+ * @born: which execution it is of, 0 if that is unknown (struct name). */
+enum intervals_known intervals_call(struct intervals *numbers, uint32_t element, const char *text,
+				    uint64_t born, bool renamed);
 
 /** How many tuples are missing between those that came, without being reported as lost: the sum
  * over elements for which @counts is true. */

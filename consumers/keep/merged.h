@@ -26,6 +26,7 @@ struct merged_element {
 	struct merged_element *same; /* as this one, which has all of it; NULL: it is itself */
 	uint32_t id;		     /* in the merged archive, … */
 	uint32_t leaf;		     /* … of this leaf there */
+	uint64_t born;		     /* as struct name's, of the first that says it */
 	struct interval_set have, discarded;
 	uint64_t next; /* all before it are given, or are in no archive */
 	uint64_t end;  /* behind the last one that came, is lost or is discarded */

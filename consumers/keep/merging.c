@@ -15,6 +15,7 @@
 #include "consumers/client/namesakes.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/columns-batch.h"
+#include "tree/data/op.h"
 #include "tree/data/tellers.h"
 
 /* A chunk has so much at most: what is read by element reads chunks. */
@@ -103,11 +104,27 @@ static void element_learn(struct merging *m, struct merged_element *of, const st
 		of->id = name_id(h->index, h->names++);
 	}
 	if (h->names <= NAME_LOCAL_MAX && h->index <= NAME_PLACE_MAX &&
-	    names_hear(m->names,
-		       &(struct name){of->id, name->rank, name->level, name->channel, text}) == 0)
+	    names_hear(m->names, &(struct name){of->id, name->rank, name->level, name->channel,
+						text, name->born}) == 0)
 		return;
 	errno = ENOBUFS;
 	m->rc = errorf(m->e, "there are too many elements for one archive");
+}
+
+/* Is it of the same execution as what came before? Of a program's own element, tuples tell. */
+static void execution_check(struct merging *m, const struct merged_archive *s,
+			    struct merged_element *of, const struct name *name)
+{
+	if (name->channel >= CHANNEL_PROGRAMS || !name->born)
+		return;
+	if (!of->born)
+		of->born = name->born;
+	errno = EINVAL;
+	if (of->born != name->born)
+		m->rc = errorf(m->e,
+			       "%s: %s is of another execution of that run than what came before; "
+			       "merge archives of one execution, or of runs with different names",
+			       s->folder, name->text);
 }
 
 /* The element of a run in the archive; @h: the host that it was read on. */
@@ -136,6 +153,7 @@ struct merged_element *merging_element(struct merging *m, struct merged_archive 
 		HASH_ADD(hh, s->known, id, sizeof(id), known);
 	}
 	known->of = merged_get(&m->merged, key);
+	execution_check(m, s, known->of, name);
 	free(key);
 	free(known->text);
 	known->text = text;

@@ -184,7 +184,7 @@ static void take_mirror(struct rows *r, const struct store_mirror *s)
 		.mirrored = true,
 	};
 	char text[2 * NAME_BYTES];
-	struct row_name name = {text, m->origin.rank, (uint16_t)m->origin.channel};
+	struct row_name name = {text, m->origin.rank, (uint16_t)m->origin.channel, 0};
 
 	mirror_name(m, r->host->map, text, sizeof(text));
 	if (strlen(text) < NAME_BYTES)

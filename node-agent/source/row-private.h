@@ -72,6 +72,7 @@ struct row_name {
 	const char *text;
 	int32_t rank;
 	uint16_t channel;
+	uint64_t born; /* as struct name's */
 };
 
 /** Give the element @key a row, filled from @new, if its name is selected. A new element is read

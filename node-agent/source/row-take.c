@@ -49,7 +49,7 @@ static void rows_add(struct rows *r, struct follow *f, uint32_t element,
 		.element = element,
 	};
 	char text[NAME_BYTES];
-	struct row_name name = {text, store_segment_rank(f->segment), e->channel};
+	struct row_name name = {text, store_segment_rank(f->segment), e->channel, key.born};
 
 	if (!rows_read_here(r, f->segment, e) ||
 	    label_name(text, r->place, f->segment, e, r->host->sites) < 0 ||

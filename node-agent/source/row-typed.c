@@ -106,7 +106,7 @@ static bool typed_take(struct rows *r, const struct store_element *m)
 				       .born = (uint64_t)said->born_real_ns};
 	const struct row row = {.typed = true, .serial = m->serial, .capacity = said->capacity + 1};
 	char text[NAME_BYTES], process[24] = "-";
-	const struct row_name name = {text, pastset_rank(said), TYPED_CHANNEL};
+	const struct row_name name = {text, pastset_rank(said), TYPED_CHANNEL, key.born};
 
 	if (name.rank >= 0)
 		snprintf(process, sizeof(process), "rank%d", (int)name.rank);

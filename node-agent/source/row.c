@@ -327,7 +327,9 @@ bool rows_put(struct rows *r, const struct cursor_key *key, const struct row_nam
 	new.name = name_id(r->place->index, number);
 	new.acked = old->acked;
 	r->table[number] = new;
-	names_learn(r->names, new.name, LEVEL_ELEMENT, name->rank, name->channel, name->text);
+	names_learn_born(r->names,
+			 &(struct name){new.name, name->rank, LEVEL_ELEMENT, name->channel,
+					(char *)(uintptr_t)name->text, name->born});
 	return true;
 }
 

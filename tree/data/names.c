@@ -190,7 +190,7 @@ static void index_text(struct names *names, struct names_entry *entry)
 static bool same(const struct name *a, const struct name *b)
 {
 	return a->level == b->level && a->rank == b->rank && a->channel == b->channel &&
-	       strcmp(a->text, b->text) == 0;
+	       a->born == b->born && strcmp(a->text, b->text) == 0;
 }
 
 /* An entry for a key of @room bytes: @known, if that is large enough. */
@@ -254,11 +254,16 @@ static int learn(struct names *names, const struct name *name, bool own)
 	return 0;
 }
 
+int names_learn_born(struct names *names, const struct name *name)
+{
+	return learn(names, name, true);
+}
+
 int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
 		const char *text)
 {
-	return learn(names, &(struct name){id, rank, level, channel, (char *)(uintptr_t)text},
-		     true);
+	return names_learn_born(
+		names, &(struct name){id, rank, level, channel, (char *)(uintptr_t)text, 0});
 }
 
 int names_hear(struct names *names, const struct name *name)
@@ -298,7 +303,7 @@ static bool group_find(struct names *names, const struct names_entry *entry, enu
 	if (names->n >= NAMES_MAX || names->next_local == 0)
 		return true;
 	id = name_id(names->place, names->next_local);
-	made = (struct name){id, level == LEVEL_THREAD ? name->rank : -1, level, 0, key + 1};
+	made = (struct name){id, level == LEVEL_THREAD ? name->rank : -1, level, 0, key + 1, 0};
 	if (!insert(names, &made, entry->own))
 		return false;
 	*group = id;

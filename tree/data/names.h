@@ -41,6 +41,8 @@ struct name {
 	uint16_t level;	  /* enum level */
 	uint16_t channel; /* enum channel, for LEVEL_ELEMENT */
 	char *text;
+	uint64_t born; /* of an element: when its process began, or it was made, on its host. Of
+			* two that are known the same execution has the same; 0: unknown */
 };
 
 /** The names known at one place of a scope, in order of coming. */
@@ -82,6 +84,9 @@ struct names_use names_use(const struct names *names);
  */
 int names_learn(struct names *names, uint32_t id, enum level level, int32_t rank, uint16_t channel,
 		const char *text);
+
+/** The same, of a name that says which execution it is of. */
+int names_learn_born(struct names *names, const struct name *name);
 
 /** Learn a name that a peer says. The same, and -1 with ENOBUFS if the memory is not granted. */
 int names_hear(struct names *names, const struct name *said);

@@ -226,7 +226,8 @@ static void names_take(struct hearsay *said, const struct hearsay_child *child, 
 		uint16_t level = n->level < LEVEL_COUNT ? (uint16_t)n->level : LEVEL_COUNT;
 
 		name_take(said, child, teller, names,
-			  &(struct name){n->id, n->rank, level, (uint16_t)n->channel, n->text});
+			  &(struct name){n->id, n->rank, level, (uint16_t)n->channel, n->text,
+					 n->born});
 	}
 }
 

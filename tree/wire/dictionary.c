@@ -60,6 +60,7 @@ static size_t fill_names(struct dictionary *an, const struct names *names, size_
 		m->rank = n->rank;
 		m->channel = n->channel;
 		m->text = n->text;
+		m->born = n->born;
 		an->name_list[i] = m;
 	}
 	a->n_names = count;
