@@ -213,6 +213,7 @@ agent_start --above w1 >/dev/null
 tap_case "... parents may, but for patterns beyond count" large "granted: a frame of kind 9"
 tap_case "... nor order more classes at once than the command does" large "refused: 65 classes in one command; at most 64 are possible"
 tap_case "... and no more functions" large "refused: 1025 functions in one command; at most 1024 are possible"
+tap_case "... nor experiments of more arms than there can be" large "refused: 9 arms in one command; at most 8 are possible"
 tap_case "unless this one was started with --above" as_agent 3 5
 tap_case "... the audit has who it is, beside whom it names" \
 	logged 'audit: relayed by w1 (127\.0\.0\.1:[0-9]*): "bob (10\.0\.0\.7:51422)" discarded '

@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "node-agent/control/functions.h"
+#include "node-agent/segment/segment-mode.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
+#include "tree/data/trial.h"
 #include "tree/link/link.h"
 #include "tree/link/link-hub.h"
 #include "tree/scope/classes.h"
@@ -217,6 +219,8 @@ static void large_ready(struct link *link, void *arg)
 	Evspace__Choice choice = EVSPACE__CHOICE__INIT, *choices[CHOICES_MAX + 1];
 	Evspace__Frame frame = EVSPACE__FRAME__INIT;
 	Evspace__Functions functions = EVSPACE__FUNCTIONS__INIT;
+	Evspace__Trial trial = EVSPACE__TRIAL__INIT;
+	uint32_t arms[TRIAL_ARMS_MAX + 1] = {MODE_FRESH};
 	char *patterns[PATTERNS], *names[FUNCTIONS_ASKED + 1];
 
 	place.node = place.cluster = place.address = (char *)(uintptr_t) "w0";
@@ -252,6 +256,12 @@ static void large_ready(struct link *link, void *arg)
 	functions.names = names;
 	for (unsigned i = 0; i < functions.n_names; i++)
 		names[i] = (char *)(uintptr_t) "f";
+	say(link, arg, &frame);
+	order.scope = 5;
+	order.functions = NULL;
+	order.trial = &trial;
+	trial.n_arms = TRIAL_ARMS_MAX + 1;
+	trial.arms = arms;
 	say(link, arg, &frame);
 }
 

@@ -315,24 +315,24 @@ static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struc
 	return -1;
 }
 
-/* Likewise the functions, in all files of a process. */
-static int functions_check(const Evspace__SwitchAsk *ask, struct error *e)
+/* Bound what is looked for in each process: classes, and functions in all files; and arms. */
+static int counts_check(const Evspace__SwitchAsk *ask, struct error *e)
 {
-	if (!ask || !ask->functions || ask->functions->n_names <= FUNCTIONS_ASKED)
-		return 0;
-	errno = E2BIG;
-	return errorf(e, "%zu functions in one command; at most %u are possible",
-		      ask->functions->n_names, FUNCTIONS_ASKED);
-}
+	const struct {
+		const char *what;
+		size_t n, most;
+	} counts[] = {
+		{"classes", ask->n_choices, CHOICES_MAX},
+		{"functions", ask->functions ? ask->functions->n_names : 0, FUNCTIONS_ASKED},
+		{"arms", ask->trial ? ask->trial->n_arms : 0, TRIAL_ARMS_MAX},
+	};
 
-/* Bound the choices, since each is searched for among all classes of a process. */
-static int choices_check(const Evspace__SwitchAsk *ask, struct error *e)
-{
-	if (!ask || ask->n_choices <= CHOICES_MAX)
-		return functions_check(ask, e);
-	errno = E2BIG;
-	return errorf(e, "%zu classes in one command; at most %u are possible", ask->n_choices,
-		      CHOICES_MAX);
+	errno = E2BIG; /* if there are */
+	for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		if (counts[i].n > counts[i].most)
+			return errorf(e, "%zu %s in one command; at most %zu are possible",
+				      counts[i].n, counts[i].what, counts[i].most);
+	return 0;
 }
 
 /* Bound the patterns, since each is matched with each element's name in one go. */
@@ -345,7 +345,7 @@ static int patterns_check(const Evspace__Frame *f, struct error *e)
 	if ((!open || (open->n_select <= PATTERNS_MAX && open->n_within <= PATTERNS_MAX)) &&
 	    (!ask || (ask->n_select <= PATTERNS_MAX && ask->n_within <= PATTERNS_MAX &&
 		      ask->n_lifetimes <= PATTERNS_MAX && ask->n_details <= PATTERNS_MAX)))
-		return choices_check(ask, e);
+		return ask ? counts_check(ask, e) : 0;
 	errno = E2BIG;
 	return errorf(e, "more than %u patterns; use `*` or `[0-7]` for several names at once",
 		      PATTERNS_MAX);

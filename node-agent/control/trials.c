@@ -118,6 +118,7 @@ static struct segment_trial_plan plan_of(const Evspace__SwitchAsk *ask)
 		.lease = {trial->seed, trials_until(trial->lease_ms), ask->who},
 	};
 
+	/* more are refused before */
 	for (size_t i = 0; i < trial->n_arms && i < TRIAL_ARMS_MAX; i++) {
 		plan.channels[i] = i < trial->n_channels ? trial->channels[i] : 0;
 		plan.mode[plan.arms++] = (uint8_t)(trial->arms[i] < 255 ? trial->arms[i] : 255);
