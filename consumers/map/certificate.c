@@ -135,7 +135,7 @@ static int explain(int rc, const char *dir, struct error *e)
 
 int certificates_authority(const char *dir, struct error *e)
 {
-	return explain(certificate_make(dir, NULL, NULL, "ca", 1), dir, e);
+	return explain(certificate_make(dir, NULL, "ca", "ca", 1), dir, e);
 }
 
 int certificates_make(const char *dir, const char *role, const char *const *names, size_t n,
