@@ -86,7 +86,7 @@ unit_tests = \
 	tests/loop_test tests/loop_tsan_test \
 	tests/listener_test \
 	tests/child_test tests/child_clock_test \
-	tests/fanout_test tests/awaits_test \
+	tests/fanout_test tests/awaits_test tests/lasting_test \
 	tests/names_test tests/names_comm_test \
 	tests/op_test \
 	tests/packer_test \

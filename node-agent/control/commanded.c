@@ -17,6 +17,7 @@
 #include "node-agent/segment/segment-read.h"
 #include "node-agent/source/label.h"
 #include "node-agent/store/store-run.h"
+#include "node-agent/control/lasting.h"
 #include "node-agent/control/made.h"
 #include "node-agent/control/steering.h"
 #include "node-agent/control/switch.h"
@@ -25,6 +26,7 @@
 #include "node-agent/control/trials.h"
 #include "pathmap/base/memory.h"
 #include "pathmap/plan/plan.h"
+#include "tree/data/clock.h"
 #include "tree/scope/fanout-command.h"
 #include "tree/wire/wire-place.h"
 
@@ -180,7 +182,7 @@ struct commanded {
 	char *who, *what; /* of a command that changes something and begins here; else NULL */
 	char *relay;	  /* the agent that has sent it, if one has */
 	uint32_t scope;
-	bool awaits;
+	bool awaits, news;
 };
 
 static void commanded_free(struct commanded *o)
@@ -249,15 +251,16 @@ struct plan *commanded_plan(const struct session_host *host, const struct link *
 
 /* A lease that goes on, functions that stay on, and what programs are told, is no news for the
  * audit. */
-static bool is_news(const Evspace__SwitchAsk *ask)
+static bool is_news(const struct lasting *lasting, const Evspace__SwitchAsk *ask)
 {
 	return ask->change || ask->discard || ask->trial || ask->n_modes || properties_are(ask) ||
-	       (ask->lease && ask->lease->ms == 0) || (ask->functions && !ask->functions->again);
+	       lasting_news(lasting, ask, clock_mono_ns());
 }
 
 bool commanded_changes(const Evspace__SwitchAsk *ask)
 {
-	return is_news(ask) || ask->lease || ask->told || ask->functions;
+	return ask->change || ask->discard || ask->trial || ask->n_modes || properties_are(ask) ||
+	       ask->lease || ask->told || ask->functions;
 }
 
 static void made_carry(const struct source_host *here, const Evspace__SwitchAsk *ask,
@@ -312,8 +315,7 @@ static void carry(void *arg, const Evspace__SwitchAsk *ask, const struct plan_pl
 
 	commanded_carry(o->sessions, ask, place, classes, host, said);
 	/* the agent where it began logs the outcome of all */
-	if (o->relay &&
-	    (counts ? host->changed || host->switched : is_news(ask) && host->processes))
+	if (o->relay && (counts ? host->changed || host->switched : o->news && host->processes))
 		audit_carried(o->relay, ask, host, said->run);
 }
 
@@ -352,7 +354,7 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	if (!plan)
 		return NULL;
 	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));
-	if (is_news(ask)) {
+	if (o->news) {
 		o->who = memory_copy(who);
 		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
 	}
@@ -372,7 +374,8 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	return command;
 }
 
-static int commanded_begin(struct session_host *host, struct underway_list *list, struct link *link,
+static int commanded_begin(struct session_host *host, struct underway_list *list,
+			   struct lasting *lasting, struct link *link,
 			   const Evspace__SwitchAsk *ask, struct error *e)
 {
 	const char *what = ask->place		    ? "switch parts of the tree"
@@ -396,6 +399,7 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 	o->underway.kind = &kind;
 	o->scope = ask->scope;
 	o->awaits = ask->awaits;
+	o->news = is_news(lasting, ask);
 	o->sessions = host;
 	o->host = (struct fanout_command_host){
 		.base = host->base,
@@ -407,8 +411,10 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 	};
 	LIST_INSERT_HEAD(list, &o->underway, entry);
 	o->command = commanded_new(host, link, o, ask, e);
-	if (o->command)
+	if (o->command) {
+		lasting_keep(lasting, ask, clock_mono_ns());
 		return 0;
+	}
 	commanded_free(o);
 	return -1;
 }
@@ -425,10 +431,10 @@ void commanded_refused(struct session_host *host, struct link *link, const Evspa
 	errno = saved;
 }
 
-int commanded_take(struct session_host *host, struct underway_list *list, struct link *link,
-		   const Evspace__SwitchAsk *ask, struct error *e)
+int commanded_take(struct session_host *host, struct underway_list *list, struct lasting *lasting,
+		   struct link *link, const Evspace__SwitchAsk *ask, struct error *e)
 {
-	int rc = commanded_begin(host, list, link, ask, e);
+	int rc = commanded_begin(host, list, lasting, link, ask, e);
 
 	if (rc < 0)
 		commanded_refused(host, link, ask, e);

@@ -310,7 +310,7 @@ static int session_status(struct session *s, const Evspace__StatusAsk *ask, stru
 static int session_order(struct session *s, const Evspace__SwitchAsk *ask, struct error *e)
 {
 	if (session_above(s, ask->place, ask->signer, "switch parts of the tree", e) == 0)
-		return commanded_take(s->host, &s->underway, s->link, ask, e);
+		return commanded_take(s->host, &s->underway, &s->lasting, s->link, ask, e);
 	commanded_refused(s->host, s->link, ask, e);
 	return -1;
 }

@@ -9,6 +9,7 @@
 #include "node-agent/map/active-map.h"
 #include "node-agent/source/reaper.h"
 #include "node-agent/control/opened.h"
+#include "node-agent/control/lasting.h"
 #include "node-agent/control/underway.h"
 #include "node-agent/control/remap.h"
 #include "node-agent/control/rights.h"
@@ -67,6 +68,7 @@ struct session {
 	size_t n_scopes;
 	struct superior superior;
 	struct underway_list underway;
+	struct lasting lasting;
 };
 
 /** Serve an accepted link. It is a link_accepted whose argument is the session_host. */

@@ -35,6 +35,7 @@ int underway_check(const struct underway_list *list, const struct underway_kind 
 /** Drop all requests. */
 void underway_end_all(struct underway_list *list);
 
+struct lasting;
 struct link;
 struct plan;
 struct plan_wish;
@@ -42,11 +43,11 @@ struct session_host;
 
 /**
  * Carry out a command of the peer of @link, if it may, and answer it later. Commands under way are
- * in @list; those that change something are logged in the audit. Returns 0, or -1 with errno and
- * @e.
+ * in @list; those that change something are logged in the audit, of what is in @lasting the first.
+ * Returns 0, or -1 with errno and @e.
  */
-int commanded_take(struct session_host *host, struct underway_list *list, struct link *link,
-		   const Evspace__SwitchAsk *ask, struct error *e);
+int commanded_take(struct session_host *host, struct underway_list *list, struct lasting *lasting,
+		   struct link *link, const Evspace__SwitchAsk *ask, struct error *e);
 
 /** Drop a command that still awaits hosts. */
 void commanded_close(struct underway_list *list, uint32_t scope);
