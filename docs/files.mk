@@ -94,6 +94,7 @@ nobase_dist_doc_DATA = README.md CHANGELOG.md CONTRIBUTING.md \
 	docs/decisions/0077-stacks-by-a-seized-thread.md \
 	docs/decisions/0079-first-components-alone.md \
 	docs/decisions/0088-stacks-are-shared.md \
+	docs/decisions/0091-probes-kept-beside.md \
 	docs/decisions/README.md \
 	docs/elements.md \
 	docs/examples/clients/Makefile \
