@@ -43,12 +43,15 @@ static void pieces_are_the_whole(void)
 		"a><x>"
 		"<x/><instrreq><!-- <? ]]> --\0 --></instrreq> stray<snapshotreq "
 		"named='true'/><!--x-->stray<?xml "
-		"?><sirreq/>\xef\xbb\xbf<?xml ?><ctrlreq/><?xml ?><y></z></y> <";
+		"?><sirreq/><!DOCTYPE a [<!ENTITY b 'c'> d]><snapshotreq "
+		"stack='1'/>\xef\xbb\xbf<?xml ?><ctrlreq/><?xml ?><y></z></y> <";
 	char *whole = documents(text, sizeof(text) - 1, sizeof(text));
 
 	CU_ASSERT(strstr(whole, "\n<snapshotreq/>\n") != NULL);
 	CU_ASSERT(strstr(whole, "\nstray\n<snapshotreq named='true'/>\n") != NULL);
 	CU_ASSERT(strstr(whole, "\n<!--x-->stray\n<?xml ?><sirreq/>\n") != NULL);
+	CU_ASSERT(strstr(whole, "\n<!DOCTYPE a [<!ENTITY b 'c'> d]><snapshotreq stack='1'/>\n") !=
+		  NULL);
 	CU_ASSERT(strstr(whole, "\n\xef\xbb\xbf<?xml ?><ctrlreq/>\n") != NULL);
 	for (size_t step = 1; step < 40; step++) {
 		char *pieces = documents(text, sizeof(text) - 1, step);

@@ -61,10 +61,18 @@ static bool has_text(const struct framing *f, size_t end)
 	return false;
 }
 
+/* The bytes of a document type are no text, whatever is in it. */
+static bool is_type(const char *text, const struct markup *m)
+{
+	return m->kind == MARKUP_OTHER && m->end - m->begin > 9 &&
+	       memcmp(text + m->begin, "<!DOCTYPE", 9) == 0;
+}
+
 /* Where the document ends by this piece of it; 0: it does not. */
 static size_t framing_end(struct framing *f, const char *text, const struct markup *m)
 {
-	f->stray |= !f->rooted && has_text(f, m->begin);
+	f->stray |= !f->rooted && !f->typed && has_text(f, m->begin);
+	f->typed |= is_type(text, m);
 	if ((f->rooted || f->stray) && (is_request(m) || is_declaration(text, m)))
 		return m->begin;
 	if (m->kind == MARKUP_OTHER)
@@ -92,7 +100,7 @@ static bool framing_take(struct framing *f, size_t end, size_t next, struct fram
 	framed->large |= framed->n > FRAMING_MAX;
 	f->taken = f->seen = next;
 	f->clear = f->clear > next ? f->clear : next;
-	f->rooted = f->large = f->stray = false;
+	f->rooted = f->large = f->stray = f->typed = false;
 	if (framed->large)
 		framed->n = 0;
 	return framed->large || framed->n > 0;
@@ -132,7 +140,7 @@ bool framing_next(struct framing *f, bool all, struct framed *framed)
 				return false;
 			continue;
 		}
-		f->stray |= !f->rooted && has_text(f, m.begin);
+		f->stray |= !f->rooted && !f->typed && has_text(f, m.begin);
 		f->seen = m.begin;
 		f->searched = m.searched;
 		f->quote = m.quote;

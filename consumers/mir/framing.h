@@ -18,9 +18,10 @@ struct framing {
 	size_t clear;	 /* of these, looked through for a 0 byte */
 	size_t searched; /* markup.h: of what begins at `seen`, for its end */
 	char quote;
-	char root[32];	    /* the document's first element; "": none so far */
-	bool rooted, stray; /* it has begun; there is text before that */
-	bool large;	    /* the document has more than FRAMING_MAX bytes: they are dropped */
+	char root[32];	   /* the document's first element; "": none so far */
+	bool rooted;	   /* it has begun */
+	bool stray, typed; /* there is text before that; a document type */
+	bool large;	   /* the document has more than FRAMING_MAX bytes: they are dropped */
 };
 
 /** A document: valid until the next call. */

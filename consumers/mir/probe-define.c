@@ -233,7 +233,7 @@ static void region_check(const struct mir_word *word, struct mir_request *r)
 	if (!word->text)
 		return;
 	is = probe_region_read(&region, word->text);
-	nearest = is ? NULL : region_nearest(word->text);
+	nearest = is || strchr(word->text, ':') ? NULL : region_nearest(word->text);
 	if (utf8_has_controls(word->text))
 		request_complain(r, &word->place,
 				 "the region has control characters; leave them out");
