@@ -324,6 +324,8 @@ regions_are_measured() {
 		value "p$id" || return
 		echo "$answer" >"value-$id"
 	done
+	# a name that nobody has would be waited for for ever
+	grep -q '<!-- p4: nothing has come so far that it is about -->' value-4 && ! grep 'nothing has come' value-[1235] || return
 	asks_end && /usr/bin/python3 - "$(cat "$bed_dir/regions.out")" <<-'EOF'
 		import re, sys, xml.etree.ElementTree as ET
 		took = float(re.search('took ([0-9.]+)', sys.argv[1]).group(1))
@@ -495,7 +497,7 @@ examples_are_answered() {
 	ask '<ctrlreq> <probe id="p2"/><action type="VALUE"/> </ctrlreq>' '^<measurement value="[0-9]+"/>$' && began=$(date +%s%N) &&
 		ask "<ctrlreq> <probe id=\"p3\"/> <action type=\"RESET\"/> <metric name=\"NET_SEND\"/> <!-- NET_SEND means time spent sending messages -->
 			<measuring interval=\"4000\"><aggregate/></measuring> <communicator id=\"$world\"/> </ctrlreq>" '^<measurement/>$' &&
-		value p3 && [ "$answer" = '<measurement/>' ] && id=p3 && bed_until grows && [ $(($(date +%s%N) - began)) -ge 3900000000 ] &&
+		value p3 && [[ $answer = '<measurement/>'* ]] && id=p3 && bed_until grows && [ $(($(date +%s%N) - began)) -ge 3900000000 ] &&
 		lies "$(number)" 0 $((4 * ($(date +%s%N) - began))) && before=$(number) && value p3 && [ "$(number)" = "$before" ] &&
 		ask '<ctrlreq> <probe id="p1"/> <probe id="p2"/> <action type="REMOVE"/> </ctrlreq>' '^<measurement/>$' &&
 		ask '<ctrlreq><probe id="p2"/><action type="VALUE"/></ctrlreq>' 'no probe .quot;p2' &&

@@ -390,6 +390,35 @@ static void gaps_write(const struct usages *usages, FILE *out)
 		answer_missing(out, usages->gaps[i].host, usages->gaps[i].why);
 }
 
+/* Has anything come that one of its chains is of? */
+static bool series_has(const struct probe *p, const struct probe_series *s)
+{
+	struct probe_chain chain;
+	char *id[MIR_LEVELS];
+	bool has = false;
+
+	for (size_t i = 0; i < probe_chains(p) && !has; i++) {
+		if (!probe_chain_of(p, i, &chain))
+			continue;
+		for (const struct probe_cell *c = s->cells; c && !has; c = c->hh.next) {
+			has = probe_cell_ids(c, &chain, s->metric, id);
+			probe_ids_free(id);
+		}
+	}
+	return has;
+}
+
+/* Who has asked for what is not there would wait for it for ever. */
+static void nothing_write(const struct probe *p, FILE *out)
+{
+	bool has = !p->active || p->n_series == 0;
+
+	for (size_t i = 0; i < p->n_series && !has; i++)
+		has = series_has(p, &p->series[i]);
+	if (!has)
+		fprintf(out, "<!-- %s: nothing has come so far that it is about -->", p->id);
+}
+
 void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out)
 {
@@ -417,6 +446,8 @@ void probe_values_write(struct probe *const *some, size_t n, const struct source
 		fputs("<!-- call sites are not recorded; elements are to be split by them "
 		      "(docs/collecting.md) -->",
 		      out);
+	for (size_t i = 0; i < n; i++)
+		nothing_write(some[i], out);
 	if (used)
 		gaps_write(sources->usages, out);
 	fputc('\n', out);
