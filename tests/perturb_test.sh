@@ -107,9 +107,23 @@ patiently() {
 # Blocks that do not end in that time say nothing, and no figure is made of that.
 says_nothing() {
 	tap_says 1 'nothing can be compared: 0 rounds are too few .* blocks of [0-9]* collectives: measure longer' evspace perturb --run iterate --block 30s --ab 1s &&
-		! grep -q '%' "$tap_dir/said" &&
+		grep -q '1 s are too short for an interval: its 8 rounds, .* take [0-9.e+]* s at least' "$tap_dir/said" && ! grep -q '%' "$tap_dir/said" &&
 		tap_says 1 '"arm":"off again","rounds":0,"slowdown":null,"low":null,"high":null,' evspace perturb --run iterate --block 30s --ab 1s --json ||
 		{ cat "$tap_dir/said"; return 1; }
+}
+
+# The blocks of its experiments that are over, since what was before was discarded.
+blocks() {
+	evspace events --run planted --select '/**/user' --backlog --count 1 --json 2>/dev/null | grep -c evspace_block
+}
+
+# The program ends long before the experiment would: what was measured until then is there.
+program_ends() {
+	evspace discard --run planted >/dev/null || return
+	bed_start last evspace perturb --run planted --ab 300s --block 20ms
+	bed_until eval '[ "$(blocks)" -ge 60 ]' && ends planted && bed_wait last && bed_ended last 0 &&
+		grep -q 'the program has ended, after [0-9.]* of 300 s' "$bed_dir/last.err" && grep -q '^collect ' "$bed_dir/last.out" ||
+		{ cat "$bed_dir"/last.*; return 1; }
 }
 
 # An interval for each arm, and 0 for the slowdown of nothing is not far off: within what could be seen.
@@ -156,10 +170,12 @@ tunes() {
 		tap_printed "$tap_dir/said" -- '"mode":"count","classes":"p2p"' '"type":"paper","rate_hz":106' '"best":true'
 }
 
-# Each urgency, with as many waves under way as is said.
+# Each urgency, with as many waves under way as is said; in pauses between blocks that look nothing piles up, so no more come than were asked for.
 tunes_levers() {
-	measures '"urgency":"idle","window":4' 6 evspace tune --run planted --view heartbeat --rates 50 --urgencies idle,normal --windows 4 --block 50ms --json --each &&
-		tap_printed "$tap_dir/said" -- '"urgency":"normal","window":4'
+	measures '"urgency":"idle","window":16' 6 evspace tune --run planted --view heartbeat --rates 50 --urgencies idle,normal --windows 16 --block 50ms --json --each &&
+		tap_printed "$tap_dir/said" -- '"urgency":"normal","window":16' &&
+		sed -n '/"type":"point"/s/.*"rate_hz":\([0-9.]*\),.*/\1/p' "$tap_dir/said" | awk '$1 > 60 { bad = 1 } END { exit bad || NR != 2 }' ||
+		{ cat "$tap_dir/said"; return 1; }
 }
 
 # Rates, and at the middle one trees and classes: what was measured so far is drawn; Ctrl-C leaves all modes as before.
@@ -274,7 +290,9 @@ if [ -e "$top_builddir/.libs/libevspace-draw.so" ]; then
 else
 	tap_skip "... and draws what it has when it is interrupted" "this was built without cairo"
 fi
-ends planted
+tap_case "the program ends meanwhile: that is said, with what was measured" program_ends
+tap_case "... and has ended: 1" tap_says 1 'the program has ended$' evspace perturb --run planted --ab 100s
+tap_case "... for tune, too" tap_says 1 '^evspace tune: 0 of 2 settings were measured' evspace tune --run planted --rates 10,20 --windows 1
 bed_wait steady
-tap_case "without a program: 1" tap_says 1 'there is no' evspace perturb --run steady --ab 1s
+tap_case "without a program: 1" tap_says 1 'the program has ended$' evspace perturb --run steady --ab 1s
 tap_done

@@ -39,6 +39,16 @@ static uint64_t due(struct evspace_client *c, uint64_t now)
 	return now < c->due_ns ? 0 : (now - c->due_ns) / wave_ns(c) + 1;
 }
 
+void client_pace_rested(struct evspace_client *c, uint64_t since_ns)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (since_ns > 0)
+		c->due_ns += now - since_ns;
+	else if (c->due_ns < now)
+		c->due_ns = now;
+}
+
 uint32_t client_due(struct evspace_client *c, uint64_t now)
 {
 	uint64_t under_way = c->next_ask - c->next_take, n;

@@ -17,6 +17,9 @@ uint32_t client_due(struct evspace_client *c, uint64_t now);
 /** @n waves were asked for. */
 void client_asked(struct evspace_client *c, uint32_t n);
 
+/** It was not to ask since then (0: never before), and may by now: nothing is caught up. */
+void client_pace_rested(struct evspace_client *c, uint64_t since_ns);
+
 /** Wait until the next one is due. */
 void client_pace(struct evspace_client *c, uint64_t now);
 

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "consumers/budget/blocks.h"
+#include "consumers/budget/frequency.h"
 #include "consumers/client/client.h"
 #include "consumers/client/client-budget.h"
 #include "consumers/client/evspace-control.h"
 #include "consumers/client/evspace-record.h"
+#include "pathmap/base/hash.h"
 #include "pathmap/base/memory.h"
 #include "tree/data/clock.h"
 
@@ -49,7 +51,8 @@ struct client_trial {
 	struct evspace_trial trial;
 	struct blocks *blocks;
 	double rate_hz;
-	uint64_t rounds, until_ns, counted_ns, calls, first_calls;
+	uint64_t rounds, until_ns;
+	struct frequency frequency; /* of collectives */
 	unsigned processes, looks;
 	int64_t skew_ns;    /* of the reference clock to this host's */
 	int64_t asks[ASKS]; /* on the reference clock */
@@ -259,30 +262,37 @@ static void trial_try(struct client_trial *t, double each)
 	t->question = evspace_try(t->c->connection, &among, &t->trial, tried, t);
 }
 
+void client_trial_look(const struct evspace_switched *switched, struct frequency_look *look)
+{
+	*look = (struct frequency_look){.hosts = switched->n_hosts, .when_ns = clock_mono_ns()};
+	for (size_t i = 0; i < switched->n_hosts; i++) {
+		const struct evspace_host_reply *h = &switched->hosts[i];
+
+		look->processes += h->missing ? 0 : h->processes;
+		if (h->missing)
+			look->hosts += (uint64_t)hash_bytes(h->name, strlen(h->name)) << 32;
+	}
+	for (size_t i = 0; i < switched->n_classes; i++)
+		look->calls += switched->classes[i].calls;
+}
+
 static void counted(const struct evspace_reply *reply, void *arg)
 {
 	struct client_trial *t = arg;
-	uint64_t now = clock_mono_ns();
+	struct frequency_look look;
+	double each;
 
 	t->question = NULL;
 	if (reply->failure != EVSPACE_FINE) {
 		trial_end(t, reply->why);
 		return;
 	}
-	t->processes = 0;
-	t->calls = 0;
-	for (size_t i = 0; i < reply->switched->n_hosts; i++)
-		t->processes += reply->switched->hosts[i].processes;
-	for (size_t i = 0; i < reply->switched->n_classes; i++)
-		t->calls += reply->switched->classes[i].calls;
-	if (t->looks++ == 0) {
-		t->first_calls = t->calls;
-		t->counted_ns = now;
-	}
-	if (t->calls > t->first_calls && t->processes > 0)
-		trial_try(t, (double)(t->calls - t->first_calls) / t->processes * 1e9 /
-				     (double)(now - t->counted_ns));
-	else if (t->looks > LOOKS)
+	client_trial_look(reply->switched, &look);
+	t->processes = look.processes;
+	each = frequency_take(&t->frequency, &look);
+	if (each > 0)
+		trial_try(t, each);
+	else if (t->looks++ == LOOKS)
 		trial_end(t, t->processes ? "it makes no collectives on MPI_COMM_WORLD now"
 					  : "no process of it lives");
 	else
@@ -339,6 +349,7 @@ void client_trial_begin(struct client_trial *t, double rate_hz)
 {
 	t->rate_hz = rate_hz;
 	t->looks = 0;
+	t->frequency = (struct frequency){0};
 	t->stage = STAGE_COUNTS;
 	trial_after(t, 0);
 }

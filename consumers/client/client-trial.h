@@ -9,6 +9,8 @@
 
 struct client_trial;
 struct evspace_client;
+struct evspace_switched;
+struct frequency_look;
 
 /** What an experiment tells, from the loop. */
 struct client_trial_events {
@@ -18,6 +20,9 @@ struct client_trial_events {
 	/* There is none, as @why says; NULL: it was, and has ended. */
 	void (*ended)(void *arg, const char *why);
 };
+
+/** What an answer about classes says of how often these are called. */
+void client_trial_look(const struct evspace_switched *switched, struct frequency_look *look);
 
 /** For @c, without an experiment yet. */
 struct client_trial *client_trial_new(struct evspace_client *c,

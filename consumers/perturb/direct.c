@@ -72,7 +72,8 @@ static const char *figure(char buf[UNIT_TEXT], double ns)
 
 static void print_channels(const struct evspace_costs *c)
 {
-	static const char *const heads[] = {"events", "recorded", "ns each", "from", "to", "timed"};
+	static const char *const heads[] = {"events", "recorded so far", "ns each", "from", "to",
+					    "timed"};
 	char text[UNIT_TEXT];
 	struct table t;
 
@@ -96,12 +97,13 @@ static void print_links(const struct evspace_costs *c)
 	char sent[UNIT_TEXT], received[UNIT_TEXT], cpu[UNIT_TEXT];
 
 	for (size_t i = 0; i < c->n_agents; i++)
-		table_say(stdout, "agent %s: %s", c->agents[i].name,
+		table_say(stdout, "agent %s: %s%s", c->agents[i].name,
 			  c->agents[i].missing
 				  ? c->agents[i].missing
-				  : unit_duration(cpu, (uint64_t)(c->agents[i].cpu_s * 1e9)));
+				  : unit_duration(cpu, (uint64_t)(c->agents[i].cpu_s * 1e9)),
+			  c->agents[i].missing ? "" : " of processor time so far");
 	for (size_t i = 0; i < c->n_links; i++)
-		table_say(stdout, "link %s to %s: %s sent, %s received", c->links[i].agent,
+		table_say(stdout, "link %s to %s: %s sent, %s received so far", c->links[i].agent,
 			  c->links[i].peer, unit_bytes(sent, c->links[i].sent),
 			  unit_bytes(received, c->links[i].received));
 	for (size_t i = 0; i < c->n_views; i++)

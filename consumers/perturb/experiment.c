@@ -10,6 +10,8 @@
 #include "consumers/cli/command.h"
 #include "consumers/cli/status-line.h"
 #include "consumers/client/client-budget.h"
+#include "consumers/client/client-pace.h"
+#include "consumers/client/client-trial.h"
 #include "tree/data/clock.h"
 #include "tree/data/op.h"
 
@@ -47,18 +49,17 @@ static void classes_answered(const struct evspace_reply *reply, void *arg)
 {
 	struct experiment *x = arg;
 
-	x->calls = 0;
+	x->look = (struct frequency_look){0};
 	x->processes = 0;
 	memset(x->called, 0, sizeof(x->called));
 	if (!options_answered(x->command, reply, &x->code))
 		return;
-	for (size_t i = 0; i < reply->switched->n_hosts; i++)
-		x->processes += reply->switched->hosts[i].processes;
+	client_trial_look(reply->switched, &x->look);
+	x->processes = x->look.processes;
 	for (size_t i = 0; i < reply->switched->n_classes; i++) {
 		const struct evspace_collected *c = &reply->switched->classes[i];
 		int channel = channel_find(c->channel);
 
-		x->calls += c->calls;
 		if (channel >= 0 && channel < CHANNEL_PROGRAMS)
 			x->called[channel] += c->calls;
 	}
@@ -101,6 +102,14 @@ static struct evspace_among experiment_among(const struct experiment *x)
 	return among;
 }
 
+/* By what was heard last. */
+static bool has_ended(const struct experiment *x)
+{
+	const struct evspace_wave *w = evspace_wave(x->told);
+
+	return w && w->answered > 0 && w->processes == 0 && w->n_missing == 0;
+}
+
 /* Of collectives by which blocks are counted, or of @all. */
 static bool count_calls(struct experiment *x, bool all)
 {
@@ -112,17 +121,39 @@ static bool count_calls(struct experiment *x, bool all)
 	return experiment_await(x);
 }
 
+/* For LOOK_S, whether the program goes on. Returns false after a message. */
+static bool look_on(struct experiment *x)
+{
+	uint64_t until = clock_mono_ns() + LOOK_S * UINT64_C(1000000000);
+
+	while (clock_mono_ns() < until && !experiment_stopped) {
+		if (evspace_next(x->told, 100) < 0) {
+			experiment_end(x, EXIT_NO_CONNECTION, evspace_why(x->told));
+			return false;
+		}
+		if (has_ended(x)) {
+			x->ended = true;
+			experiment_end(x, EXIT_BAD_NEWS, "the program has ended");
+			return false;
+		}
+	}
+	return true;
+}
+
 unsigned experiment_classes(struct experiment *x)
 {
-	uint64_t before[CHANNEL_PROGRAMS];
-	unsigned channels = 0;
+	uint64_t before[CHANNEL_PROGRAMS], hosts;
+	unsigned channels = 0, looks = 0;
 
 	if (!count_calls(x, true))
 		return 0;
-	memcpy(before, x->called, sizeof(before));
-	sleep(LOOK_S);
-	if (!count_calls(x, true))
-		return 0;
+	do {
+		hosts = x->look.hosts;
+		memcpy(before, x->called, sizeof(before));
+		if (!look_on(x) || !count_calls(x, true))
+			return 0;
+		/* who was away is back with all that it has called so far */
+	} while (x->look.hosts != hosts && ++looks < LOOKS);
 	for (unsigned i = 0; i < CHANNEL_PROGRAMS; i++)
 		channels |= (unsigned)(x->called[i] > before[i]) << i;
 	return channels;
@@ -140,19 +171,30 @@ static bool order(struct experiment *x)
  * many there were each second; 0: none, or after a message with an exit code. */
 static double count_each(struct experiment *x)
 {
-	uint64_t since = clock_mono_ns(), first;
+	struct frequency frequency = {0};
+	double each = 0;
 
-	if (!count_calls(x, false))
-		return 0;
-	first = x->calls;
-	for (unsigned i = 0; i < LOOKS && x->processes > 0 && x->calls <= first; i++) {
-		sleep(LOOK_S);
-		if (!count_calls(x, false))
+	for (unsigned i = 0; i <= LOOKS && each <= 0 && !experiment_stopped; i++) {
+		if (i > 0 && !look_on(x))
 			return 0;
+		if (!count_calls(x, false) || x->processes == 0)
+			return 0;
+		each = frequency_take(&frequency, &x->look);
 	}
-	if (x->processes == 0 || x->calls <= first)
-		return 0;
-	return (double)(x->calls - first) / x->processes * 1e9 / (double)(clock_mono_ns() - since);
+	return each;
+}
+
+/* What is known not to be enough need not be waited for. */
+static void rounds_check(const struct experiment *x, const struct blocks_plan *plan, double each)
+{
+	double least_s = EFFECT_PAIRS_LEAST * plan->arms * (double)plan->length / each;
+
+	if ((double)x->ab_ns / 1e9 < least_s)
+		fprintf(stderr,
+			"%s: %.3g s are too short for an interval: its %u rounds, of %u blocks of "
+			"%u collectives, take %.3g s at least\n",
+			x->command, (double)x->ab_ns / 1e9, EFFECT_PAIRS_LEAST, plan->arms,
+			plan->length, least_s);
 }
 
 /* Find out how many collectives there are in a block. Returns EXIT_FINE, or the exit code after a
@@ -166,6 +208,8 @@ static int experiment_plan(struct experiment *x)
 		return x->code;
 	if (x->processes == 0)
 		return experiment_end(x, EXIT_BAD_NEWS, "there is no live program to measure");
+	if (each <= 0 && experiment_stopped)
+		return experiment_end(x, EXIT_BAD_NEWS, "it was ended before it began");
 	if (each <= 0)
 		return experiment_end(
 			x, EXIT_BAD_NEWS,
@@ -174,6 +218,7 @@ static int experiment_plan(struct experiment *x)
 	plan = blocks_plan(each, (double)x->block_ns / 1e9,
 			   x->view ? EXPERIMENT_ARMS : EXPERIMENT_OBSERVE, clock_mono_ns());
 	plan.again = true;
+	rounds_check(x, &plan, each);
 	x->trial = (struct evspace_trial){
 		.arms = {EVSPACE_OFF, EVSPACE_OFF, x->mode, x->mode},
 		.classes = {NULL, NULL, x->classes, x->classes},
@@ -239,35 +284,59 @@ static void print_progress(const struct experiment *x, uint64_t spent_ns)
 	status_line_show(line);
 }
 
+/* When looking began, or else when it ended. */
+struct turns {
+	bool looks;
+	uint64_t since_ns;
+};
+
+/* It begins, or ends: waves are under way all that time, whatever this process does. */
+static void turn(struct experiment *x, struct turns *t, bool looks)
+{
+	uint64_t now = clock_mono_ns();
+
+	if (looks == t->looks)
+		return;
+	if (looks)
+		client_pace_rested(x->view, t->since_ns);
+	else
+		x->looked_ns += now - t->since_ns;
+	*t = (struct turns){looks, now};
+}
+
 /* Returns EXIT_FINE, or the exit code after a message. */
 static int experiment_measure(struct experiment *x)
 {
 	uint64_t since = clock_mono_ns(), spent = 0, said = 0;
+	struct turns turns = {.looks = false};
 	bool shows = status_line_is_possible() && !x->common.json;
 	int rc = 1;
 
 	x->waves = 0;
 	x->looked_ns = 0;
-	while (rc >= 0 && spent < x->ab_ns && !experiment_stopped && !x->unnumbered) {
+	while (rc >= 0 && spent < x->ab_ns && !experiment_stopped && !x->unnumbered && !x->ended) {
 		bool looks = x->view &&
 			     blocks_arm_now(x->blocks, clock_real_ns(), NULL) == EXPERIMENT_OBSERVE;
 
+		turn(x, &turns, looks);
 		if (looks) {
-			uint64_t from = clock_mono_ns();
-
 			rc = evspace_next(x->view, 50);
 			x->waves += rc == 1;
-			x->looked_ns += clock_mono_ns() - from;
 		}
 		if (rc >= 0)
 			rc = take_blocks(x, looks ? 0 : 50);
+		x->ended = rc >= 0 && has_ended(x);
 		spent = clock_mono_ns() - since;
 		if (shows && spent - said > UINT64_C(1000000000)) {
 			print_progress(x, spent);
 			said = spent;
 		}
 	}
+	turn(x, &turns, false);
 	status_line_clear();
+	if (x->ended)
+		fprintf(stderr, "%s: the program has ended, after %.1f of %.0f s\n", x->command,
+			(double)spent / 1e9, (double)x->ab_ns / 1e9);
 	if (rc < 0)
 		return experiment_end(x, EXIT_NO_CONNECTION, evspace_why(x->told));
 	if (x->unnumbered)
@@ -293,7 +362,7 @@ int experiment_run(struct experiment *x)
 	x->trial.n_arms = 0;
 	x->code = EXIT_FINE;
 	/* it may have begun somewhere in any case */
-	if (code != EXIT_NO_CONNECTION)
+	if (code != EXIT_NO_CONNECTION && !x->ended)
 		(void)order(x);
 	x->trial.n_arms = x->view ? EXPERIMENT_ARMS : EXPERIMENT_OBSERVE;
 	return code;

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "consumers/budget/blocks.h"
+#include "consumers/budget/frequency.h"
 #include "consumers/cli/options.h"
 #include "tree/data/op.h"
 
@@ -38,12 +39,13 @@ struct experiment {
 	struct common common;
 	struct evspace_connection *control;
 	struct evspace_client *told, *view; /* of the blocks; of the observing arm, or NULL */
-	uint64_t calls;			    /* of all processes that were asked for */
-	uint64_t called[CHANNEL_PROGRAMS];  /* of these those of each channel */
-	unsigned processes;
-	unsigned refused; /* processes in which it did not begin … */
-	char why[512];	  /* … and the reason of the first */
-	bool unnumbered;  /* ranks may count blocks differently: it is of no use */
+	struct frequency_look look;	    /* at the classes that were asked for */
+	uint64_t called[CHANNEL_PROGRAMS];  /* of its calls those of each channel */
+	unsigned processes;		    /* that it was about */
+	unsigned refused;		    /* processes in which it did not begin … */
+	char why[512];			    /* … and the reason of the first */
+	bool unnumbered; /* ranks may count blocks differently: it is of no use */
+	bool ended;	 /* the program has, which ends it, too */
 	struct evspace_trial trial;
 	struct blocks *blocks;
 	uint64_t waves, looked_ns; /* that came in so much time of looking */
@@ -67,7 +69,8 @@ int experiment_view(struct experiment *x);
  * after a message with @x->code. */
 unsigned experiment_classes(struct experiment *x);
 
-/** Make the experiment for its time, or until Ctrl-C; all modes are as before then. Likewise. */
+/** Make the experiment for its time, or until Ctrl-C or the program's end; all modes are as before
+ * then. Likewise. */
 int experiment_run(struct experiment *x);
 
 /** What an arm did, afterwards. */

@@ -45,8 +45,9 @@ static const char perturb_help[] =
 static const char perturb_more[] =
 	"While it lasts, only collectives and, while collecting is on, all else is\n"
 	"recorded; heartbeat shows little in blocks that are off. Needs a control\n"
-	"certificate (evspace-certs), or to be the agent's user on its host. Exit code 1\n"
-	"when nothing could be measured.\n"
+	"certificate (evspace-certs), or to be the agent's user on its host. If the\n"
+	"program ends meanwhile, what was measured until then is printed. Exit code 1\n"
+	"when that is nothing, or too little.\n"
 	"\n"
 	"examples:\n"
 	"  evspace perturb\n"

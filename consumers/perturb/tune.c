@@ -124,9 +124,13 @@ static int tune_all(struct tune *t)
 	if (t->x.code != EXIT_FINE)
 		return t->x.code;
 	tune_settle(t, channels);
-	for (size_t i = 0; i < t->n_settings && code == EXIT_FINE && !experiment_stopped; i++)
+	for (size_t i = 0;
+	     i < t->n_settings && code == EXIT_FINE && !experiment_stopped && !t->x.ended; i++)
 		code = tune_one(t, &t->settings[i]);
-	return code;
+	if (t->x.ended)
+		fprintf(stderr, "evspace tune: %zu of %zu settings were measured\n", t->n,
+			t->n_settings);
+	return t->x.ended || experiment_stopped ? EXIT_FINE : code;
 }
 
 /* ---- output ---- */
