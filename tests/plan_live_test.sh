@@ -133,6 +133,19 @@ traces_all() {
 		{ cat "$bed_dir"/whole.*; return 1; }
 }
 
+# No plan keeps the budget: that is said, all is counted, and it goes on.
+p2p_is_counted() {
+	evspace collect --run iterate --json | grep '"group":"p2p"' | grep -q '"mode":"count"'
+}
+
+counts_all() {
+	evspace collect trace >/dev/null && modes >"$tap_dir/before"
+	bed_start cheap evspace plan --budget 0.0001% --minimum collective@world=1000000 --duration 200ms --apply --json
+	bed_until p2p_is_counted && bed_until grep -q '"why":"no plan keeps the budget and the minimums: .*"traced":\[\],"sampled":\[\],' "$bed_dir/cheap.out" &&
+		! bed_gone "$(bed_pid cheap)" && bed_kill INT cheap && bed_wait cheap && bed_ended cheap 0 && as_before ||
+		{ cat "$bed_dir"/cheap.*; modes; return 1; }
+}
+
 # Without a probe: what is recorded of each class fits, as nearly as halves of halves do; all are counted.
 is_reduced() {
 	modes | grep -q '"1/[0-9]*"'
@@ -244,6 +257,7 @@ tap_case "planner and agent are killed: the next agent puts them back" both_kill
 tap_case "of two planners one is killed: the other one's turn comes with the end of its lease" takes_over
 tap_case "with --keep they stay" keeps
 tap_case "... all where that fits the budget" traces_all
+tap_case "no plan keeps the budget: that is said, and all is only counted meanwhile" counts_all
 tap_case "without a probe each class is reduced to a part that fits, until Ctrl-C" reduces
 tap_case "a budget that collecting alone exceeds: with ,collect less is recorded, until Ctrl-C" thins
 tap_case "what is too dear to be seen a plan has only counted" counts_what_is_dear
