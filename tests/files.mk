@@ -78,6 +78,7 @@ unit_tests = \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/counts_merge_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
 	tests/arrival_order_test tests/crossing_test tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
+	tests/heartbeat_test tests/intervals_test tests/merged_test tests/counts_merge_test tests/archive_forged_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \
 	tests/delivery_test tests/delivery_fold_test tests/delivery_columns_test \
@@ -295,6 +296,8 @@ tests_fortran_macros_test_SOURCES = consumers/code/fortran-macros.c consumers/co
 tests_pairing_test_SOURCES = consumers/keep/pairing.c consumers/keep/pairing.h tests/pairing_test.c tests/random.h
 tests_merged_test_SOURCES = consumers/keep/merged.c consumers/keep/merged.h tests/merged_test.c tests/random.h
 tests_counts_merge_test_SOURCES = consumers/keep/counts-merge.c consumers/keep/counts-merge.h consumers/keep/merged.c consumers/keep/merged.h consumers/keep/merging.c consumers/keep/merging.h tests/counts_merge_test.c
+tests_archive_forged_test_SOURCES = consumers/keep/merged.c consumers/keep/merged.h consumers/keep/merging.c consumers/keep/merging.h tests/archive_forged_test.c
+tests_archive_forged_test_LDADD = $(LDADD) $(ZSTD_LIBS)
 tests_thread_states_test_SOURCES = consumers/watch/thread-states.c consumers/watch/thread-states.h tests/thread_states_test.c
 tests_stage_test_SOURCES = tests/stage_test.c tests/wave.c tests/wave.h
 tests_convert_test_SOURCES = tests/convert_test.c tests/random.h

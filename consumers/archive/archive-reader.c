@@ -190,8 +190,22 @@ uint64_t archive_reader_passed(const struct archive_reader *r, uint64_t *wave)
 	return r->n_passed;
 }
 
-/* The present chunk is an index: is the next one needed? Of waves that come in another order, all
- * are. */
+/* Do ranges ascend, and leave no id to two of them? */
+static bool is_ascending(const struct archive_elements *elements, size_t n)
+{
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (elements[i].count > 0 && elements[i].from < end)
+			return false;
+		if (elements[i].count > 0)
+			end = (uint64_t)elements[i].from + elements[i].count;
+	}
+	return true;
+}
+
+/* The present chunk is an index: is the next one needed? Of waves that come in another order, and
+ * of an index that nobody has written so, all are. */
 static void index_take(struct archive_reader *r, const struct archive_head *head)
 {
 	const struct archive_elements *elements =
@@ -200,6 +214,7 @@ static void index_take(struct archive_reader *r, const struct archive_head *head
 
 	r->indexed = true;
 	r->unwanted = r->wants && head->first > r->newest && n > 0 &&
+		      head->plain <= ARCHIVE_INDEX_MOST && is_ascending(elements, n) &&
 		      !r->wants(r->wants_arg, head, elements, n);
 }
 

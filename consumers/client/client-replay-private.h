@@ -20,6 +20,7 @@ struct client_replay {
 	bool lacks;		    /* no map so far has the view, … */
 	struct error lack;	    /* … and why; what comes until one has is passed over */
 	uint64_t n_passed, skip_to; /* chunks, and the wave behind the last of them */
+	uint64_t newest;	    /* the largest wave that has come */
 	bool faulty;
 	struct error fault;
 	uint64_t began_ns; /* CLOCK_MONOTONIC, with a speed: when the first wave was due … */

@@ -103,6 +103,8 @@ static int take_answer(struct evspace_client *c, const struct frame *frame, stru
 		c->again_next = a->wave;
 		c->again_end = a->wave + 1;
 	}
+	if (a->wave > c->replay->newest)
+		c->replay->newest = a->wave;
 	client_answer(c, frame);
 	c->again_next = c->again_end = 0;
 	return c->replay->faulty ? errorf(e, "%s", c->replay->fault.text) : 0;
@@ -135,25 +137,49 @@ static int take_frame(struct evspace_client *c, const struct frame *frame, struc
 	}
 }
 
+/* Is it in one of the ranges, which ascend? */
+static bool has_element(const struct archive_elements *elements, size_t n, uint32_t id)
+{
+	size_t from = 0, to = n;
+
+	while (from < to) {
+		const size_t mid = from + (to - from) / 2;
+
+		if (elements[mid].from <= id)
+			from = mid + 1;
+		else
+			to = mid;
+	}
+	/* those that are empty are in front */
+	return from > 0 && id - elements[from - 1].from < elements[from - 1].count;
+}
+
 /* Is a chunk with these elements needed? */
 static bool wants(void *arg, const struct archive_head *head,
 		  const struct archive_elements *elements, size_t n)
 {
 	const struct evspace_client *c = arg;
 	const struct client_stages *stages = c->replay->stages;
+	int64_t ids = 0;
 
 	(void)head;
 	if (c->replay->lacks)
 		return false;
 	if (c->replay->resumes || !stages || !client_stages_select(stages, c))
 		return true;
-	for (size_t i = 0; i < n; i++) {
-		for (uint32_t at = 0; at < elements[i].count; at++) {
-			if (client_stages_want(stages, c, elements[i].from + at))
-				return true;
-		}
+	for (size_t i = 0; i < n; i++)
+		ids += elements[i].count;
+	for (size_t i = 0; i < names_count(c->names); i++) {
+		const uint32_t id = names_at(c->names, i)->id;
+
+		if (!has_element(elements, n, id))
+			continue;
+		if (client_stages_want(stages, c, id))
+			return true;
+		ids--;
 	}
-	return false;
+	/* of which nobody knows the names */
+	return ids > 0;
 }
 
 /* Chunks were passed over: no wave of theirs comes, and the numbers of elements that are not
@@ -193,6 +219,17 @@ static int step(struct evspace_client *c, struct error *e)
 }
 
 /* ---- waves ---- */
+
+/* Waves were passed over: nothing can have come for those behind the newest. */
+static bool skip_passed(struct evspace_client *c)
+{
+	const struct client_replay *r = c->replay;
+
+	if (c->next_take >= r->skip_to)
+		return false;
+	c->next_take = c->next_take > r->newest ? r->skip_to : c->next_take + 1;
+	return true;
+}
 
 /* What was asked for last, and never answered, is not waited for. */
 static bool skip_unanswered(struct evspace_client *c)
@@ -253,10 +290,8 @@ int client_replay_next(struct evspace_client *c)
 			replay_wait(c);
 			return 1;
 		}
-		if (c->next_take < c->replay->skip_to) {
-			c->next_take++;
+		if (skip_passed(c))
 			continue;
-		}
 		rc = step(c, &e);
 		if (rc < 0)
 			return replay_fail(c, &e);
@@ -287,11 +322,8 @@ static struct client_replay *replay_new(struct evspace_client *c, const char *fo
 static void waves_drop(struct evspace_client *c)
 {
 	for (;;) {
-		if (client_take(c))
-			continue;
-		if (c->next_take >= c->replay->skip_to)
+		if (!client_take(c) && !skip_passed(c))
 			break;
-		c->next_take++;
 	}
 	c->taken.here = false;
 	c->counts = (struct evspace_counts){0};
@@ -363,7 +395,8 @@ int client_replay_resume(struct evspace_client *c, const char *folder, struct ar
 	while ((rc = client_replay_next(c)) > 0)
 		;
 	if (rc < 0)
-		errorf(e, "%s; evspace archive check tells more", c->why.text);
+		errorf(e, "%s%s", c->why.text,
+		       c->failure == EVSPACE_DISK ? "; evspace archive check tells more" : "");
 	errno = c->failure == EVSPACE_DISK ? EPROTO : EINVAL;
 	*end = archive_reader_end(r->reader);
 	*torn = archive_reader_torn(r->reader);
