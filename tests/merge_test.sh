@@ -53,6 +53,7 @@ archives_are_made() {
 ranks_are_put_together() {
 	merge "$tap_dir/low" "$tap_dir/high" --into "$tap_dir/ranks" && is_whole "$tap_dir/ranks" &&
 		"$top_builddir/tests/account" "$EVSPACE_DIR/solver" all=0 < <(evspace events --from "$tap_dir/ranks" --json 2>/dev/null) &&
+		evspace heartbeat --from "$tap_dir/ranks" 2>"$tap_dir/err" | grep -q 'has ended; this is how its 4 threads were left' &&
 		grep -q ' came more than once, 0 are in none' "$tap_dir/merged" && ! grep -q ' 0 came more than once' "$tap_dir/merged"
 }
 

@@ -110,32 +110,10 @@ static bool is_passed_over(const struct heartbeat *h)
 	return heartbeat_is_waiting(h) && evspace_wave(h->client)->elements > 0;
 }
 
-void heartbeat_take(struct heartbeat *h)
+/* Who is stuck, dead, or at odds with the others. */
+static void judge(struct heartbeat *h)
 {
-	const struct evspace_wave *w = evspace_wave(h->client);
-	struct evspace_event ev;
-
-	h->looked_ns = clock_mono_ns();
-	/* it may have come and gone between two looks */
-	if (!h->begun && (w->processes || (w->elements && h->none_yet)))
-		heartbeat_begin(h);
-	/* an archive begins before its program does */
-	if (client_replay_share(h->client) >= 0 && !h->begun && w->elements == 0)
-		h->passed = w->number;
-	h->none_yet = h->none_yet || (w->elements == 0 && w->n_missing == 0);
 	h->dead = h->stuck = 0;
-	if (heartbeat_is_waiting(h) && !h->check)
-		standing_wait(&h->standing, "evspace heartbeat", &h->common);
-	if (is_passed_over(h))
-		return;
-	h->run = standing_run(&h->standing, &h->common, h->client);
-	thread_states_begin(&h->thread_states);
-	while (evspace_event(h->client, &ev))
-		disagreement_hear(h->agreement, h->client, &ev,
-				  thread_states_add(&h->thread_states, &ev, w->number));
-	thread_states_end(&h->thread_states, w->n_missing > 0);
-	disagreement_locate(h->agreement, &h->thread_states);
-	h->ended = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
 	h->n_found = agreement_find(h->agreement, h->ended, &h->found);
 	for (size_t i = 0; i < h->thread_states.fresh; i++)
 		h->dead += h->thread_states.items[i].gone;
@@ -151,6 +129,42 @@ void heartbeat_take(struct heartbeat *h)
 		h->stuck_ns = 0;
 	else if (!h->stuck_ns)
 		h->stuck_ns = h->looked_ns;
+}
+
+/* A wave of an archive has what came up to it, also of a run that had ended when it was kept. */
+static bool is_replay(const struct heartbeat *h)
+{
+	return client_replay_share(h->client) >= 0;
+}
+
+void heartbeat_take(struct heartbeat *h)
+{
+	const struct evspace_wave *w = evspace_wave(h->client);
+	struct evspace_event ev;
+
+	h->looked_ns = clock_mono_ns();
+	/* it may have come and gone between two looks */
+	if (!h->begun && (w->processes || (w->elements && h->none_yet)))
+		heartbeat_begin(h);
+	/* an archive begins before its program does */
+	if (is_replay(h) && !h->begun && w->elements == 0)
+		h->passed = w->number;
+	h->none_yet = h->none_yet || (w->elements == 0 && w->n_missing == 0);
+	h->dead = h->stuck = 0;
+	if (heartbeat_is_waiting(h) && !h->check)
+		standing_wait(&h->standing, "evspace heartbeat", &h->common);
+	if (is_passed_over(h))
+		return;
+	h->run = standing_run(&h->standing, &h->common, h->client);
+	thread_states_begin(&h->thread_states);
+	while (evspace_event(h->client, &ev))
+		disagreement_hear(h->agreement, h->client, &ev,
+				  thread_states_add(&h->thread_states, &ev, w->number));
+	thread_states_end(&h->thread_states, w->n_missing > 0);
+	disagreement_locate(h->agreement, &h->thread_states);
+	h->left = w->n_missing == 0 && w->processes == 0 && w->elements > 0;
+	h->ended = h->left && !is_replay(h);
+	judge(h);
 }
 
 bool heartbeat_is_told(const struct heartbeat *h)
@@ -207,6 +221,17 @@ static bool is_last(const struct heartbeat *h)
 	       evspace_wave(h->client)->number >= h->passed + h->common.count;
 }
 
+/* Nothing more comes of an archive: this is how it was left. */
+static void replay_end(struct heartbeat *h)
+{
+	h->ended = h->left;
+	if (!h->ended)
+		return;
+	judge(h);
+	if (!h->check)
+		(void)heartbeat_show(h);
+}
+
 static int look_once(struct heartbeat *h)
 {
 	uint64_t now = clock_mono_ns();
@@ -221,6 +246,8 @@ static int look_once(struct heartbeat *h)
 	if (rc == 0 &&
 	    ((h->end_ns && clock_mono_ns() >= h->end_ns) || (heartbeat_is_waiting(h) && !h->check)))
 		return look_end(h);
+	if (rc == 0 && is_replay(h) && !options_interrupted())
+		replay_end(h);
 	if (rc <= 0)
 		return rc;
 	options_note_remapped("heartbeat", &h->common, h->client);
@@ -235,7 +262,8 @@ static int look_once(struct heartbeat *h)
 	/* only looks that are shown count */
 	if (h->code < 0 && h->common.count && heartbeat_is_waiting(h))
 		return 1;
-	if ((h->common.json || !standing_is_empty(h->client)) && heartbeat_show(h) < 0)
+	if ((h->common.json || !standing_is_empty(h->client)) &&
+	    (!h->left || h->ended || is_last(h)) && heartbeat_show(h) < 0)
 		return 0;
 	toll_step(h->toll);
 	return h->code < 0 && !h->ended && !is_last(h);

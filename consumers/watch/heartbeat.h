@@ -38,7 +38,8 @@ struct heartbeat {
 	bool none_yet;		      /* a look has shown that it was not there */
 	uint64_t begun_ns, looked_ns; /* first and last look; CLOCK_MONOTONIC */
 	uint64_t stuck_ns;	      /* the first of the looks that found somebody stuck */
-	bool ended;		      /* all hosts answered, and no process of the run is alive */
+	bool ended; /* all hosts answered, and no process of the run is alive, … */
+	bool left;  /* … unless more of an archive comes */
 	/* of the last table */
 	int lines;
 	uint64_t shown_ns;
