@@ -232,7 +232,8 @@ archive_is_read() {
 	cut -d ' ' -f 1 calls | sort -uV >ops
 	awk 'NR == FNR { k[$1] = NR - 1; next } { print substr($3, 6), 2 * k[$1] + 1, $2; print substr($4, 6), 2 * k[$1] + 2, $2 }' ops calls |
 		sort -s -n -k 1,1 >blocks
-	evspace phase --from ar --json >said && evspace phase --file blocks --json >wanted || return
+	# times of one host are compared as they are
+	evspace phase --from ar --json >said && ! grep '"figure":"range"' said && evspace phase --file blocks --json >wanted || return
 	has "\"name\":\"$(head -n 1 ops)\"" '"figure":"order"' || return
 	[ "$(grep -c '"figure":"site"' said)" -eq "$(wc -l <ops)" ] &&
 		diff <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' said) <(grep -o '"entries":[0-9]*,"processes":[0-9]*,"blocks":[0-9]*' wanted) &&
@@ -342,8 +343,11 @@ archives_are_runs() {
 	both=$(sed -n 's/.*"of":"execution","normalise":"volume".*"value":\([0-9.]*\).*/\1/p' said)
 	once=$(evspace phase --from told --json | sed -n 's/.*"of":"execution","normalise":"volume".*"value":\([0-9.]*\).*/\1/p')
 	awk -v a="$both" -v b="$once" 'BEGIN { exit !(a > 0 && (a / b - 2) ^ 2 < 1e-12) }' || { echo "$both is not twice $once" && return 1; }
-	evspace phase --from told --select '/**/rank1/**' --json >said && has '"entries":50,"processes":2' || return
+	tap_says 2 '--select leaves out process 0, and states are of all from 0 to 1' evspace phase --from told --select '/**/rank1/**' &&
+		evspace phase --from told --select '/**/rank[0-1]/**' --json >said && has '"processes":2' || return
 	tap_says 2 'not all of the 3 processes have entered a block: several archives are runs of one program' evspace phase --from lossy --from ar &&
+		tap_says 2 'ar: no process says its blocks (evspace_block()) there, but in others' evspace phase --from told --from ar &&
+		tap_says 2 'ar: no process says its blocks (evspace_block()) there, but in others' evspace phase --from ar --from told &&
 		tap_says 2 'none: No such file' evspace phase --from told --from none
 }
 

@@ -46,9 +46,16 @@ struct block_making {
 	uint64_t apart, taken;
 	uint64_t lost, lost_said; /* of calls, and of what the program says */
 	uint8_t run;
-	bool said;  /* the program says its blocks */
+	bool said; /* the program says its blocks */
+	struct block_run {
+		char *host;   /* of its first event: "/cluster/node" */
+		bool several; /* others, too */
+		bool said;
+	} runs[BLOCKS_OF_EVENTS_RUNS];
 	bool sited; /* any is known by its call site */
 	unsigned processes;
+	bool came[ENTRIES_PROCESSES_MAX]; /* something of the process */
+	bool selects;			  /* not all may come */
 	int64_t first_ns;
 	struct block_change *changes; /* to be drained */
 	size_t n, room;
@@ -108,11 +115,23 @@ static void change_add(struct block_making *m, struct block_change *change)
 		m->first_ns = change->ns;
 	if (change->process >= m->processes)
 		m->processes = change->process + 1u;
+	m->came[change->process] = true;
 	change->taken = (uint32_t)m->taken++;
 	if (!m->all)
 		change_hold(m, change);
 	else if (!m->fault.text[0] && spill_add(m->all, change, &m->fault) < 0)
 		m->fault_errno = errno;
+}
+
+/* What is called "/cluster/node/…" is on another host than what is called "/cluster/other/…". */
+static void host_note(struct block_run *r, const char *name)
+{
+	const char *node = *name ? strchr(name + 1, '/') : NULL;
+	size_t n = node ? (size_t)(strchrnul(node + 1, '/') - name) : strlen(name);
+
+	if (!r->host)
+		r->host = memory_format("%.*s", (int)n, name);
+	r->several |= strncmp(r->host, name, n) != 0 || r->host[n] != '\0';
 }
 
 void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev)
@@ -132,8 +151,9 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 		m->apart++;
 		return;
 	}
+	host_note(&m->runs[m->run], ev->name);
 	if (said) {
-		m->said = change.said = true;
+		m->said = m->runs[m->run].said = change.said = true;
 		change.site = ev->seq_or_tag;
 		change_add(m, &change);
 		return;
@@ -218,6 +238,14 @@ int blocks_of_events_read(struct block_making *m, const char *const *folders, un
 		if (events_take(m, folders[i], of, e) < 0)
 			return -1;
 	}
+	for (unsigned i = 0; i < n && m->said; i++) {
+		errno = EINVAL;
+		if (!m->runs[i].said)
+			return errorf(e,
+				      "%s: no process says its blocks (evspace_block()) there, but "
+				      "in others of the archives: they are runs of one program",
+				      folders[i]);
+	}
 	return 0;
 }
 
@@ -262,10 +290,11 @@ static bool is_block(const struct block_making *m, const struct block_change *c)
 	return c->said || !m->said;
 }
 
-/* Of a clock of which nothing is known: less than 300 years. */
-static double bound_of(const struct block_change *c)
+/* Times of one host are compared as they are. Of a clock of which nothing is known it is less than
+ * 300 years. */
+static double bound_of(const struct block_making *m, const struct block_change *c)
 {
-	return c->error_ns > 0 ? fmin((double)c->error_ns, 1e19) : 0;
+	return m->runs[c->run].several && c->error_ns > 0 ? fmin((double)c->error_ns, 1e19) : 0;
 }
 
 static int change_next(void *arg, struct entry *entry, struct error *e)
@@ -283,7 +312,7 @@ static int change_next(void *arg, struct entry *entry, struct error *e)
 		m->zero_ns = c.ns - 1;
 	m->of_run = c.run;
 	*entry = (struct entry){.time = (double)(c.ns - m->zero_ns),
-				.bound = bound_of(&c),
+				.bound = bound_of(m, &c),
 				.block = c.said ? c.site : 2 * m->place[c.site] + 1 + c.behind,
 				.process = c.process};
 	if (entry->block < ENTRIES_BLOCKS_MAX)
@@ -312,6 +341,13 @@ int blocks_of_events_end(struct block_making *m, struct entries *entries, const 
 	errno = EINVAL;
 	if (m->taken == 0)
 		return errorf(e, "%s: there is no call of a rank in it", name);
+	for (unsigned i = 0; i < m->processes && m->selects; i++) {
+		if (!m->came[i])
+			return errorf(e,
+				      "--select leaves out process %u, and states are of all from "
+				      "0 to %u: --subset has the entropy of some",
+				      i, m->processes - 1);
+	}
 	if (!m->said)
 		sites_number(m, sites);
 	changes_again(m);
@@ -375,7 +411,7 @@ void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct blo
 	for (size_t i = 0; i < n; i++) {
 		const struct block_change *c = &m->changes[i];
 
-		take(arg, c->ns, bound_of(c), c->process,
+		take(arg, c->ns, bound_of(m, c), c->process,
 		     c->said ? c->site : 2 * c->site + 1 + c->behind);
 	}
 	m->n -= n;
@@ -385,12 +421,13 @@ void blocks_of_events_drain(struct block_making *m, int64_t until_ns, struct blo
 /* ---- life ---- */
 
 /* The file, if there is one, is where files without a name belong. */
-struct block_making *blocks_of_events_new(bool drained)
+struct block_making *blocks_of_events_new(bool drained, bool selects)
 {
 	struct block_making *m = memory_new(1, sizeof(*m));
 	const char *folder = getenv("TMPDIR");
 	char *beside;
 
+	m->selects = selects;
 	if (drained)
 		return m;
 	beside = memory_format("%s/phase", folder && *folder ? folder : P_tmpdir);
@@ -411,6 +448,8 @@ void blocks_of_events_free(struct block_making *m)
 		free(s->name);
 		free(s);
 	}
+	for (size_t i = 0; i < sizeof(m->runs) / sizeof(m->runs[0]); i++)
+		free(m->runs[i].host);
 	free(m->changes);
 	free(m->place);
 	spill_free(m->all);

@@ -27,8 +27,8 @@ struct block_sites {
  * a name, or of those that are drained now and then, in memory. */
 struct block_making;
 
-/** Nothing has come. */
-struct block_making *blocks_of_events_new(bool drained);
+/** Nothing has come. @selects: not all processes may, and then it ends with a fault. */
+struct block_making *blocks_of_events_new(bool drained, bool selects);
 
 /** An event has come, in any order. */
 void blocks_of_events_take(struct block_making *m, const struct evspace_event *ev);

@@ -41,7 +41,7 @@ int phase_live(struct phase *p, const char *command)
 	f->client = options_open(command, &f->common, &code);
 	if (!f->client)
 		return code;
-	p->making = blocks_of_events_new(p->watch);
+	p->making = blocks_of_events_new(p->watch, f->common.look.n_select > 0);
 	code = follow_run(f, take_wave, p);
 	if (code == EXIT_FINE && !p->came)
 		fprintf(stderr, "%s: nothing has come of the run\n", command);

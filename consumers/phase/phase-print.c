@@ -295,8 +295,8 @@ void phase_unordered_print(const struct phase *p)
 		return;
 	if (!p->follow.common.json)
 		printf("of %llu entr%s it is not known whether they are before those next to "
-		       "them: clocks are not known better;\nwhatever the order, these are, by "
-		       "bounds:\n",
+		       "them: clocks are not known better;\nwhatever the order, with as many "
+		       "states in each chain, these are, by bounds:\n",
 		       (unsigned long long)u->unsure, u->unsure == 1 ? "y" : "ies");
 	range_print(p, "states", NULL, unordered_states(u));
 	ranges_print(p, "execution", &u->whole);

@@ -369,7 +369,7 @@ static int entries_take(struct phase *p, struct entries *in, struct error *e)
 	if (p->file)
 		return entries_open(in, p->file, e);
 	if (p->n_from > 0) {
-		p->making = blocks_of_events_new(false);
+		p->making = blocks_of_events_new(false, p->follow.common.look.n_select > 0);
 		if (blocks_of_events_read(p->making, p->from, p->n_from, &p->follow.common.look, e))
 			return -1;
 	}
