@@ -203,6 +203,12 @@ other_times_are_not_read() {
 		tuples "$tap_dir/cut3" >"$tap_dir/got" && [ -s "$tap_dir/got" ] && tuples "$tap_dir/cut2" | cmp - "$tap_dir/got"
 }
 
+# Its communicators have ranks as members, of which two runs have the same.
+runs_are_no_otf2() {
+	[ ! -e "$EVSPACE_LIBDIR/libevspace-otf2.so" ] || { tap_says 1 'are both rank 0, which OTF2 would take for one' evspace export --to otf2 --from "$tap_dir/both" "$tap_dir/otf2" && [ ! -e "$tap_dir/otf2" ] &&
+		tap_says 0 '0 lost' evspace export --to otf2 --from "$tap_dir/both" --select '/solver.*/**' "$tap_dir/otf2"; }
+}
+
 # One and the same archive when merged again.
 merged_is_an_archive() {
 	merge "$tap_dir/ranks" "$tap_dir/times" --into "$tap_dir/again" && is_whole "$tap_dir/again" &&
@@ -228,6 +234,7 @@ tap_case "what classes have counted is put together" counts_are_merged
 tap_case "... also of communicators that come and go" freed_are_counted_once
 tap_case "holes are named, and filled by who has what was in them" holes_are_named_and_filled
 tap_case "runs are told apart" runs_are_told_apart
+tap_case "... and are no one trace of OTF2" runs_are_no_otf2
 tap_case "what is not selected is not read" others_are_not_read
 tap_case "... and of what is, nothing is missing" selected_is_the_same
 tap_case "a cut reads its own time alone" other_times_are_not_read

@@ -163,8 +163,11 @@ static int metadata_write(const struct trace_run *t, const char *out, struct err
 			"uint32_t magic; uint32_t stream_id; }; };\n",
 			__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "be" : "le");
 		fputs("env { tracer_name = \"evspace\";\n", f);
-		for (thread = t->threads; thread; thread = thread->hh.next)
-			fprintf(f, "\tthread_%u = \"%s\";\n", thread->place, thread->name);
+		for (thread = t->threads; thread; thread = thread->hh.next) {
+			fprintf(f, "\tthread_%u = ", thread->place);
+			export_quoted(f, thread->name, "\\\"", "\\\\");
+			fputs(";\n", f);
+		}
 		fputs("};\nclock { name = reference; freq = 1000000000; offset_s = 0; };\n", f);
 		fputs(streams, f);
 		rc = export_close(f, path, e);

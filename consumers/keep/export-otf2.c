@@ -85,13 +85,23 @@ static OTF2_ErrorCode on_error(void *data, const char *file, uint64_t line, cons
 
 /* ---- communicators ---- */
 
+/* Are all its members of this world? */
+static bool is_known(const struct trace_comm *comm)
+{
+	size_t i = 0;
+
+	while (i < comm->n && comm->members[i] >= 0)
+		i++;
+	return i == comm->n;
+}
+
 /* The place of the communicator, w->world if its members are not known. */
 static uint32_t comm_of(const struct writing *w, uint32_t id, const struct trace_comm **found)
 {
 	uint32_t place = 0;
 
 	for (*found = w->trace->comms; *found; *found = (*found)->hh.next, place++) {
-		if ((*found)->id == id)
+		if ((*found)->id == id && is_known(*found))
 			return place;
 	}
 	return w->world;

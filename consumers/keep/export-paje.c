@@ -103,8 +103,12 @@ int export_paje(struct trace_run *t, const char *out, struct error *e)
 		return errorf(e, "%s: %m", out);
 	t->begun = true;
 	fputs(head, p.f);
-	for (thread = t->threads; thread; thread = thread->hh.next)
-		fprintf(p.f, "3 0.0 t%u T p \"%s\"\n", thread->place, thread->name);
+	for (thread = t->threads; thread; thread = thread->hh.next) {
+		fprintf(p.f, "3 0.0 t%u T p ", thread->place);
+		/* a quote cannot be in one */
+		export_quoted(p.f, thread->name, "'", "\\");
+		fputc('\n', p.f);
+	}
 	rc = export_records(t, out, record_write, &p, e);
 	for (thread = t->threads; thread; thread = thread->hh.next)
 		fprintf(p.f, "4 %.9f T t%u\n", end, thread->place);

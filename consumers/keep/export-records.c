@@ -266,3 +266,17 @@ int export_close(FILE *f, const char *out, struct error *e)
 	errno = failed ? saved : errno;
 	return errorf(e, "%s: cannot be written: %m", out);
 }
+
+void export_quoted(FILE *f, const char *text, const char *quote, const char *backslash)
+{
+	fputc('"', f);
+	for (const char *c = text; *c; c++) {
+		if (*c == '"')
+			fputs(quote, f);
+		else if (*c == '\\')
+			fputs(backslash, f);
+		else
+			fputc(*c, f);
+	}
+	fputc('"', f);
+}

@@ -152,6 +152,45 @@ static int otf2_write(struct export *x, struct error *e)
 	return why ? errorf(e, "%s: %s", x->out, why) : 0;
 }
 
+/* How much of a thread's name is its process's: all but the last part. */
+static int process_bytes(const struct trace_thread *t)
+{
+	const char *end = strrchr(t->name, '/');
+
+	return end ? (int)(end - t->name) : (int)strlen(t->name);
+}
+
+/* OTF2 tells the members of communicators by one number for each process, and of several worlds it
+ * is not known whose ranks members are. */
+static int otf2_check(const struct export *x, struct error *e)
+{
+	const struct trace_thread *before = NULL;
+
+	errno = EINVAL;
+	for (const struct trace_thread *t = x->trace.threads; t; t = t->hh.next) {
+		const char *process = strrchr(t->name, '/') ? t->name + process_bytes(t) : t->name;
+
+		while (process > t->name && process[-1] != '/')
+			process--;
+		if (t->rank < 0 && strncmp(process, "rank", 4) == 0)
+			return errorf(
+				e,
+				"%.*s is of a world that was spawned, whose ranks OTF2 would "
+				"take for those of the first one; ctf, perfetto and paje do not",
+				process_bytes(t), t->name);
+		if (before && t->rank >= 0 && t->rank == before->rank &&
+		    (process_bytes(t) != process_bytes(before) ||
+		     strncmp(t->name, before->name, (size_t)process_bytes(t)) != 0))
+			return errorf(e,
+				      "%.*s and %.*s are both rank %d, which OTF2 would take for "
+				      "one; --select exports one run",
+				      process_bytes(before), before->name, process_bytes(t),
+				      t->name, t->rank);
+		before = t;
+	}
+	return 0;
+}
+
 static int trace_write(struct export *x, struct error *e)
 {
 	if (x->fault.text[0])
@@ -163,6 +202,8 @@ static int trace_write(struct export *x, struct error *e)
 					 "jsonl"
 				       : "");
 	trace_sort(&x->trace);
+	if (!x->write && otf2_check(x, e) < 0)
+		return -1;
 	x->trace.progress = &x->progress;
 	x->trace.stopped = options_interrupted;
 	options_catch_signals(x->follow.client);

@@ -55,4 +55,7 @@ const char *export_message(char buf[EXPORT_MESSAGE], const struct export_record 
  * @e. */
 int export_close(FILE *f, const char *out, struct error *e);
 
+/** Write @text between quotes; for each quote and each backslash in it, these. */
+void export_quoted(FILE *f, const char *text, const char *quote, const char *backslash);
+
 #endif
