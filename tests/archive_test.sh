@@ -240,6 +240,40 @@ has_grown() {
 	evspace archive check "$1" --json >"$tap_dir/check" && [ "$(tuples)" -gt "$2" ]
 }
 
+# Whatever comes meanwhile, what was there when it began is checked.
+checked_while_written() {
+	local n=0
+
+	bed_start tunnel evspace run --no-summary --capacity 200000 --run busy -- mpirun -np 2 "$tunnel" --seconds 3
+	bed_start archive evspace archive --wait --run busy --rate 50 "$tap_dir/busy"
+	bed_limit=40 bed_until has_grown "$tap_dir/busy" 0 || return
+	until bed_gone "$(bed_pid tunnel)"; do
+		evspace archive check "$tap_dir/busy" >"$tap_dir/check" 2>&1 || { cat "$tap_dir/check"; return 1; }
+		n=$((n + 1))
+	done
+	echo "$n checks"
+	bed_wait tunnel && bed_wait archive && bed_ended archive 0 && [ "$n" -gt 0 ] && evspace purge busy
+}
+
+# Nobody can read what is written to a file without a name.
+removed_is_noticed() {
+	bed_start tunnel ran gone 4
+	bed_start archive evspace archive --wait --run gone "$tap_dir/gone"
+	bed_limit=40 bed_until has_grown "$tap_dir/gone" 0 || return
+	rm -r "$tap_dir/gone"
+	bed_wait archive && bed_ended archive 1 && bed_wait tunnel && grep -q 'it was removed; what was kept is gone' "$bed_dir/archive.err" && evspace purge gone
+}
+
+# What counts, or the newest tuples, are as long as they are asked for: the end of the run is that of the archive.
+answers_end_with_the_run() {
+	local view
+
+	for view in rates heartbeat; do
+		timeout 30 evspace archive --run whole --view "$view" "$tap_dir/of-$view" || { echo "$view does not end"; return 1; }
+	done
+	evspace view rates --from "$tap_dir/of-rates" 2>"$tap_dir/err" | grep -q p2p
+}
+
 # What it is read from ends hard, too, and comes back.
 agent_is_killed() {
 	bed_start tunnel ran agent 3
@@ -457,9 +491,12 @@ tap_case "its agent is ready" bed_until bed_ready agent
 tap_case "an archive has all that a run has written" whole_run_is_kept
 tap_case "consumers say of it what they say of the run" consumers_say_the_same
 tap_case "... and so do views, by the same stages" stages_say_the_same
+tap_case "archives of counts and of the newest tuples end with the run" answers_end_with_the_run
 tap_case "a tuple takes less than 6 bytes" few_bytes_a_tuple
 tap_case "info says of each element which tuples there are" elements_are_accounted
 tap_case "killed $kills times during a run: whole each time, exact at the end" killed_again_and_again
+tap_case "check while it is written" checked_while_written
+tap_case "an archive that is removed meanwhile" removed_is_noticed
 tap_case "the agent is killed, and comes back" agent_is_killed
 tap_case "Ctrl-C, and on later" interrupted
 tap_case "the host forgets where it was: nothing comes twice" cursors_are_lost

@@ -157,6 +157,8 @@ done
 tap_case "evspace status: --view means nothing there" usage "there is no option '--view'" evspace status --view events
 tap_case "no program" usage "which program?" evspace run
 tap_case "a word too many" usage "'extra' is not wanted here; try" evspace status extra
+tap_case "an archive and an agent" usage "--from is an archive, and --connect an agent" evspace colop --from "$tap_dir" --connect 127.0.0.1:1
+tap_case "--keep without a unit" usage "'10' has no unit: a size is as 10G, a time as 7d" evspace archive --keep 10 "$tap_dir/none"
 tap_case "a run without --run" usage "'solver' is not wanted here; did you mean '--run solver'? try" evspace heartbeat solver
 tap_case "a view that does not exist" usage "no view \`nonsense\`; there are volume" \
 	evspace events --connect "$bed_entry" --view nonsense

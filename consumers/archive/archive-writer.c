@@ -387,6 +387,14 @@ static int index_write(struct archive_writer *w, uint64_t *end)
 	return chunk_write(w, &head, w->index, bytes, end);
 }
 
+/* Has the file no name any more? What is written to it can be read by nobody. */
+static bool is_removed(const struct archive_writer *w)
+{
+	struct stat st;
+
+	return fstat(w->fd, &st) == 0 && st.st_nlink == 0;
+}
+
 int archive_writer_sync(struct archive_writer *w, struct error *e)
 {
 	uint64_t end = w->end;
@@ -402,6 +410,11 @@ int archive_writer_sync(struct archive_writer *w, struct error *e)
 			saved = saved ? saved : errno;
 		errno = saved;
 		return errorf(e, "%s/%s: cannot be written: %m", w->folder, w->file);
+	}
+	if (is_removed(w)) {
+		errno = ENOENT;
+		return errorf(e, "%s/%s: it was removed; what was kept is gone", w->folder,
+			      w->file);
 	}
 	w->written += end - w->end;
 	w->end = end;

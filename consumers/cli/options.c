@@ -215,6 +215,15 @@ static void given_note(struct common *common, const char *name)
 	common->given[n] = name;
 }
 
+static bool is_given(const struct common *common, const char *name)
+{
+	unsigned n = 0;
+
+	while (common->given[n] && strcmp(common->given[n], name) != 0)
+		n++;
+	return common->given[n] != NULL;
+}
+
 static int words_take(int argc, char **argv, const struct usage *usage, struct common *common)
 {
 	common->words = argv + optind;
@@ -258,6 +267,14 @@ int options_parse(int argc, char **argv, const struct usage *usage, void *into,
 			return EXIT_USAGE;
 		}
 		given_note(common, rows.rows[c]->name);
+	}
+	/* who has its own --from says its own */
+	if (is_given(common, "from") && is_given(common, "connect") &&
+	    !(usage->lacks && strstr(usage->lacks, " from "))) {
+		fprintf(stderr,
+			"%s: --from is an archive, and --connect an agent: write one of them\n",
+			argv[0]);
+		return EXIT_USAGE;
 	}
 	if ((usage->takes & OPTIONS_LOOK) && options_settle(common, usage->takes, &e) < 0) {
 		fprintf(stderr, "%s: --profile: %s\n", argv[0], e.text);

@@ -71,8 +71,11 @@ static int set_define(void *into, const char *text, struct error *e)
 static int set_keep(void *into, const char *text, struct error *e)
 {
 	struct archive *a = into;
+	const char *unit = text + strspn(text, "0123456789.");
 	struct error why;
 
+	if (!*unit)
+		return errorf(e, "'%.60s' has no unit: a size is as 10G, a time as 7d", text);
 	if (quantity_bytes(text, &a->bound.bytes, &why) == 0 && a->bound.bytes > 0)
 		return 0;
 	a->bound.bytes = 0;

@@ -23,6 +23,7 @@
 /* All that is in an archive, chunks and waves. */
 struct inside {
 	uint64_t chunks, bytes, torn;
+	uint64_t last; /* wave of these: who writes it meanwhile goes on behind that */
 	struct contents contents;
 	struct evspace_client *client; /* at its end */
 	struct evspace_counts counts;
@@ -41,7 +42,6 @@ static int waves_read(struct inside *in, const char *folder)
 	char *address = memory_format(CLIENT_REPLAY "%s", folder), why[512];
 	const struct evspace_options look = {.connect = address, .view = ""};
 	struct read_progress shown = {0};
-	struct evspace_counts counts;
 	enum evspace_failure failure;
 	int rc;
 
@@ -49,14 +49,16 @@ static int waves_read(struct inside *in, const char *folder)
 	free(address);
 	if (!in->client)
 		return inside_fail(in, why);
-	while ((rc = evspace_next(in->client, -1)) == 1) {
+	while ((rc = evspace_next(in->client, -1)) == 1 &&
+	       evspace_wave(in->client)->number <= in->last) {
 		contents_take(&in->contents, in->client);
-		evspace_counts(in->client, &counts);
-		progress_show(&shown, "events read", counts.delivered,
+		evspace_counts(in->client, &in->counts);
+		progress_show(&shown, "events read", in->counts.delivered,
 			      client_replay_share(in->client));
 	}
 	status_line_clear();
-	evspace_counts(in->client, &in->counts);
+	if (rc <= 0)
+		evspace_counts(in->client, &in->counts);
 	return rc < 0 ? inside_fail(in, evspace_why(in->client)) : EXIT_FINE;
 }
 
@@ -70,6 +72,8 @@ static int chunks_read(struct inside *in, const char *folder,
 
 	while (r && (rc = archive_reader_chunk(r, &e)) == 1) {
 		in->chunks++;
+		if (archive_reader_head(r)->last > in->last)
+			in->last = archive_reader_head(r)->last;
 		if (each)
 			each(archive_reader_head(r), arg);
 	}
@@ -115,10 +119,11 @@ static void info_text(const struct inside *in)
 		time_text(to, sizeof(to), in->contents.to_ns);
 		printf("from %s to %s\n", from, to);
 	}
-	printf("%s tuples of %zu elements on %u host%s, in %" PRIu64 " waves",
-	       unit_count(n, c->delivered), in->contents.n, c->leaves, plural(c->leaves, "s"),
-	       c->waves);
-	printf(" and %" PRIu64 " chunks of %s", in->chunks, unit_bytes(bytes, in->bytes));
+	printf("%s tuples of %zu element%s on %u host%s, in %" PRIu64 " wave%s",
+	       unit_count(n, c->delivered), in->contents.n, plural(in->contents.n, "s"), c->leaves,
+	       plural(c->leaves, "s"), c->waves, plural(c->waves, "s"));
+	printf(" and %" PRIu64 " chunk%s of %s", in->chunks, plural(in->chunks, "s"),
+	       unit_bytes(bytes, in->bytes));
 	if (c->delivered)
 		printf(" (%.2f bytes a tuple)", bytes_each(in));
 	printf("\n%s lost (overwritten before they were read)", unit_count(n, c->lost));
