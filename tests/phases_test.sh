@@ -260,7 +260,13 @@ regions_are_no_blocks() {
 	EOF
 	mpicc -g -I "$top_srcdir/node-agent/collect/core" -o within within.c -ldl && evspace run --no-summary --elements collective=site --run within -- mpirun --oversubscribe -np 3 ./within &&
 		evspace archive --run within regions 2>err && evspace events --from regions --json 2>err | grep -q '"op":"evspace_region"' || { cat err; return 1; }
-	tap_says 0 '"entries":132,"processes":3,"blocks":7,' evspace phase --from regions --json && has '"figure":"site","in":5,"behind":6,"name":"within.c:8"' && ! grep 'evspace_region\|call sites were not' said
+	tap_says 0 '"entries":132,"processes":3,"blocks":7,' evspace phase --from regions --json && has '"figure":"site","in":5,"behind":6,"name":"within.c:8"' && ! grep 'evspace_region\|call sites were not' said || return
+	# in exports they have the names that the program has given them
+	evspace export --to paje --from regions regions.paje 2>err && [ "$(grep -c '^5 .* "all"$' regions.paje)" -eq 60 ] && ! grep evspace_region regions.paje &&
+		evspace export --to perfetto --from regions regions.perfetto 2>err && [ "$(grep -a -o evspace_region regions.perfetto | wc -l)" -eq 0 ] &&
+		evspace export --to ctf --from regions regions.ctf 2>err && ! grep -q -a evspace_region regions.ctf/stream_0 && grep -q -a all regions.ctf/stream_0 || { cat err; return 1; }
+	[ ! -e "$EVSPACE_LIBDIR/libevspace-otf2.so" ] || ! command -v otf2-print >/dev/null ||
+		{ evspace export --to otf2 --from regions regions.otf2 2>err && [ "$(otf2-print regions.otf2/traces.otf2 | grep -c 'ENTER.*Region: "all"')" -eq 60 ]; }
 }
 
 # On a node that is called as threads are, these are told apart all the same.

@@ -41,6 +41,7 @@ static const char streams[] =
 
 /* A stream while it is written. */
 struct ctf_stream {
+	const struct trace_run *run;
 	const char *out; /* the folder */
 	char *path;
 	FILE *f;
@@ -75,11 +76,11 @@ static void put_about(FILE *f, const struct trace_event *ev)
 	put(f, &ev->comm, sizeof(ev->comm));
 }
 
-static void put_op(FILE *f, uint16_t op)
+static void put_op(const struct ctf_stream *s, uint16_t op)
 {
-	const char *name = op_name(op);
+	const char *name = trace_op_name(s->run, op);
 
-	put(f, name, strlen(name) + 1);
+	put(s->f, name, strlen(name) + 1);
 }
 
 static void on_enter(void *arg, int64_t ns, const struct trace_event *ev)
@@ -87,7 +88,7 @@ static void on_enter(void *arg, int64_t ns, const struct trace_event *ev)
 	struct ctf_stream *s = arg;
 
 	event_begin(s, ns, 0);
-	put_op(s->f, ev->op);
+	put_op(s, ev->op);
 	put_about(s->f, ev);
 }
 
@@ -96,7 +97,7 @@ static void on_leave(void *arg, int64_t ns, const struct trace_event *ev)
 	struct ctf_stream *s = arg;
 
 	event_begin(s, ns, 1);
-	put_op(s->f, ev->op);
+	put_op(s, ev->op);
 }
 
 static void on_message(void *arg, int64_t ns, const struct trace_event *ev)
@@ -178,7 +179,7 @@ static int metadata_write(const struct trace_run *t, const char *out, struct err
 
 int export_ctf(struct trace_run *t, const char *out, struct error *e)
 {
-	struct ctf_stream s = {.out = out};
+	struct ctf_stream s = {.run = t, .out = out};
 	const struct trace_visitor visitor = {on_begin, on_end, on_enter, on_leave, on_message, &s};
 	int rc;
 

@@ -25,7 +25,7 @@ __attribute__((visibility("default"))) export_otf2_function export_otf2;
 
 struct writing {
 	struct trace_run *trace;
-	const char *(*name)(uint16_t op);
+	trace_name_function *name;
 	OTF2_Archive *archive;
 	OTF2_GlobalDefWriter *definitions;
 	OTF2_EvtWriter *events; /* of the present thread */
@@ -289,7 +289,7 @@ static void regions_write(struct writing *w)
 
 		while (w->region[op] != number)
 			op++;
-		name = string(w, w->name((uint16_t)op));
+		name = string(w, w->name(w->trace, (uint16_t)op));
 		check(w, OTF2_GlobalDefWriter_WriteRegion(w->definitions, number - 1, name, name,
 							  none, OTF2_REGION_ROLE_FUNCTION,
 							  op < 1000 ? OTF2_PARADIGM_MPI
@@ -459,7 +459,7 @@ static const char *disk_is_full(const char *out, size_t threads)
 										  : NULL;
 }
 
-const char *export_otf2(struct trace_run *t, const char *out, const char *(*name)(uint16_t op),
+const char *export_otf2(struct trace_run *t, const char *out, trace_name_function *name,
 			trace_walk_function *walk)
 {
 	static const OTF2_FlushCallbacks flush = {on_flush, after_flush};

@@ -69,9 +69,17 @@ static const char head[] = "%EventDef PajeDefineContainerType 0\n"
 			   "3 0.0 p P 0 program\n";
 
 struct paje {
+	const struct trace_run *run;
 	FILE *f;
 	int64_t from_ns;
 };
+
+/* The last word of a line; a quote cannot be in one. */
+static void name_write(const char *name, FILE *f)
+{
+	export_quoted(f, name, "'", "\\");
+	fputc('\n', f);
+}
 
 static void record_write(void *arg, const struct export_record *r)
 {
@@ -82,9 +90,10 @@ static void record_write(void *arg, const struct export_record *r)
 
 	snprintf(at, sizeof(at), "%lld.%09lld", (long long)(ns / 1000000000),
 		 (long long)(ns % 1000000000));
-	if (r->kind == EXPORT_ENTER)
-		fprintf(f, "5 %s S t%u \"%s\"\n", at, r->place, op_name(r->op));
-	else if (r->kind == EXPORT_LEAVE)
+	if (r->kind == EXPORT_ENTER) {
+		fprintf(f, "5 %s S t%u ", at, r->place);
+		name_write(trace_op_name(p->run, r->op), f);
+	} else if (r->kind == EXPORT_LEAVE)
 		fprintf(f, "6 %s S t%u\n", at, r->place);
 	else if (r->nth != EXPORT_ALONE) /* a link has two ends */
 		fprintf(f, "%d %s M p t%u %llu %s\n", r->kind == EXPORT_SENT ? 7 : 8, at, r->place,
@@ -94,7 +103,7 @@ static void record_write(void *arg, const struct export_record *r)
 int export_paje(struct trace_run *t, const char *out, struct error *e)
 {
 	const struct trace_thread *thread;
-	struct paje p = {fopen(out, "we"), t->from_ns};
+	struct paje p = {t, fopen(out, "we"), t->from_ns};
 	double end = (double)(t->to_ns - t->from_ns) * 1e-9;
 	struct error why;
 	int rc;
@@ -105,9 +114,7 @@ int export_paje(struct trace_run *t, const char *out, struct error *e)
 	fputs(head, p.f);
 	for (thread = t->threads; thread; thread = thread->hh.next) {
 		fprintf(p.f, "3 0.0 t%u T p ", thread->place);
-		/* a quote cannot be in one */
-		export_quoted(p.f, thread->name, "'", "\\");
-		fputc('\n', p.f);
+		name_write(thread->name, p.f);
 	}
 	rc = export_records(t, out, record_write, &p, e);
 	for (thread = t->threads; thread; thread = thread->hh.next)

@@ -84,11 +84,17 @@ static uint64_t flow_of(const struct export_record *r)
 	return hash;
 }
 
+struct perfetto {
+	const struct trace_run *run;
+	FILE *f;
+};
+
 static void record_write(void *arg, const struct export_record *r)
 {
+	const struct perfetto *to = arg;
 	static const char *const names[] = {[EXPORT_SENT] = "send", [EXPORT_RECEIVED] = "receive"};
 	static const unsigned char kinds[] = {TYPE_BEGIN, TYPE_END, TYPE_INSTANT, TYPE_INSTANT};
-	const char *name = r->kind == EXPORT_ENTER   ? op_name(r->op)
+	const char *name = r->kind == EXPORT_ENTER   ? trace_op_name(to->run, r->op)
 			   : r->kind == EXPORT_LEAVE ? NULL
 						     : names[r->kind];
 	struct protobuf event = {.n = 0}, packet = {.n = 0};
@@ -96,7 +102,7 @@ static void record_write(void *arg, const struct export_record *r)
 	put_number(&event, EVENT_TYPE, kinds[r->kind]);
 	put_number(&event, EVENT_TRACK, r->place + 1);
 	if (name)
-		put_bytes(&event, EVENT_NAME, name, strlen(name));
+		put_bytes(&event, EVENT_NAME, name, strnlen(name, 256));
 	if (r->kind == EXPORT_SENT && r->nth != EXPORT_ALONE)
 		put_fixed(&event, EVENT_FLOWS, flow_of(r));
 	if (r->kind == EXPORT_RECEIVED && r->nth != EXPORT_ALONE)
@@ -104,21 +110,21 @@ static void record_write(void *arg, const struct export_record *r)
 	put_number(&packet, PACKET_TIMESTAMP, (uint64_t)r->ns);
 	put_number(&packet, PACKET_SEQUENCE, 1);
 	put_bytes(&packet, PACKET_EVENT, event.data, event.n);
-	packet_write(arg, &packet);
+	packet_write(to->f, &packet);
 }
 
 int export_perfetto(struct trace_run *t, const char *out, struct error *e)
 {
 	const struct trace_thread *thread;
-	FILE *f = fopen(out, "we");
+	struct perfetto to = {t, fopen(out, "we")};
 	struct error why;
 	int rc;
 
-	if (!f)
+	if (!to.f)
 		return errorf(e, "%s: %m", out);
 	t->begun = true;
 	for (thread = t->threads; thread; thread = thread->hh.next)
-		track_write(f, thread->place, thread->name);
-	rc = export_records(t, out, record_write, f, e);
-	return export_close(f, out, rc < 0 ? &why : e) < 0 ? -1 : rc;
+		track_write(to.f, thread->place, thread->name);
+	rc = export_records(t, out, record_write, &to, e);
+	return export_close(to.f, out, rc < 0 ? &why : e) < 0 ? -1 : rc;
 }

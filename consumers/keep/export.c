@@ -148,7 +148,7 @@ static int otf2_write(struct export *x, struct error *e)
 						      "OTF2 (libopen-trace-format2-dev)", e);
 	if (!function)
 		return -1;
-	why = function(&x->trace, x->out, op_name, trace_walk_paired);
+	why = function(&x->trace, x->out, trace_op_name, trace_walk_paired);
 	return why ? errorf(e, "%s: %s", x->out, why) : 0;
 }
 

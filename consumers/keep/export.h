@@ -18,8 +18,7 @@ export_write export_ctf, export_paje, export_perfetto;
 #define EXPORT_OTF2_OBJECT "libevspace-otf2.so"
 #define EXPORT_OTF2_SYMBOL "export_otf2"
 typedef const char *export_otf2_function(struct trace_run *t, const char *out,
-					 const char *(*name)(uint16_t op),
-					 trace_walk_function *walk);
+					 trace_name_function *name, trace_walk_function *walk);
 
 /** What all threads have done in order of time, for formats that want that. */
 enum export_kind { EXPORT_ENTER, EXPORT_LEAVE, EXPORT_SENT, EXPORT_RECEIVED };

@@ -162,6 +162,38 @@ static void rootless_note(struct trace_run *t, uint32_t id, uint16_t op)
 		comm->apart = true;
 }
 
+/* ---- what the program calls something ---- */
+
+static uint16_t op_take(struct trace_run *t, struct evspace_client *client,
+			const struct evspace_event *ev)
+{
+	const struct trace_label_key key = {ev->seq_or_tag, ev->op_number};
+	const char *text = op_is_labelled(ev->op_number) ? evspace_label(client, key.id) : NULL;
+	struct trace_label *label;
+
+	if (!text || !*text)
+		return ev->op_number;
+	HASH_FIND(hh, t->labels, &key, sizeof(key), label);
+	if (label)
+		return label->as;
+	if (t->n_labels == UINT16_MAX - TRACE_LABELS)
+		return ev->op_number;
+	label = memory_new(1, sizeof(*label));
+	label->key = key;
+	label->text = memory_copy(text);
+	label->as = (uint16_t)(TRACE_LABELS + t->n_labels);
+	HASH_ADD(hh, t->labels, key, sizeof(key), label);
+	t->texts = memory_room(t->texts, t->n_labels, sizeof(*t->texts));
+	t->texts[t->n_labels++] = label->text;
+	return label->as;
+}
+
+const char *trace_op_name(const struct trace_run *t, uint16_t op)
+{
+	return op >= TRACE_LABELS && op - TRACE_LABELS < t->n_labels ? t->texts[op - TRACE_LABELS]
+								     : op_name(op);
+}
+
 /* ---- all ---- */
 
 /* Completions and regions have no place among calls, which enclose each other. */
@@ -203,7 +235,7 @@ static int take_event(struct trace_run *t, struct evspace_client *client,
 		.thread = element->thread->number,
 		.peer = ev->peer,
 		.root = -1,
-		.op = ev->op_number,
+		.op = op_take(t, client, ev),
 		.flags = ev->flags,
 	};
 	if (evspace_collective(client, ev, &collective))
@@ -312,6 +344,7 @@ void trace_fini(struct trace_run *t)
 	struct trace_element *element, *next_element;
 	struct trace_thread *thread, *next;
 	struct trace_comm *comm, *after;
+	struct trace_label *label, *then;
 
 	HASH_ITER(hh, t->threads, thread, next)
 	{
@@ -325,6 +358,13 @@ void trace_fini(struct trace_run *t)
 		free(comm->members);
 		free(comm);
 	}
+	HASH_ITER(hh, t->labels, label, then)
+	{
+		HASH_DEL(t->labels, label);
+		free(label->text);
+		free(label);
+	}
+	free(t->texts);
 	HASH_ITER(hh, t->elements, element, next_element)
 	{
 		HASH_DEL(t->elements, element);

@@ -58,13 +58,29 @@ struct trace_comm {
 	UT_hash_handle hh;
 };
 
+/** What the program has called a region, phase or function: an operation of its own in the trace.
+ */
+struct trace_label {
+	struct trace_label_key {
+		uint32_t id, op;
+	} key;
+	uint16_t as; /* TRACE_LABELS and more */
+	char *text;
+	UT_hash_handle hh;
+};
+
+/** Operations from here on are such ones. */
+#define TRACE_LABELS 32768u
+
 /** Begin with trace_init(). */
 struct trace_run {
 	struct trace_thread *threads; /* in order of their places, after trace_sort() */
 	struct trace_thread **by_number;
 	struct trace_comm *comms;
+	struct trace_label *labels;
+	const char **texts;		       /* of these, by their operations */
 	struct trace_element *elements, *last; /* the one of the last event */
-	size_t n_threads, n_comms;
+	size_t n_threads, n_comms, n_labels;
 	struct spill *moments;
 	struct read_progress *progress;	  /* of the walk; NULL: not shown */
 	bool (*stopped)(void);		  /* is no more of it wanted? NULL: all is */
@@ -85,6 +101,10 @@ void trace_fini(struct trace_run *t);
 
 /** Add the wave of @client. Returns 0, or -1 with @e. */
 int trace_take(struct trace_run *t, struct evspace_client *client, struct error *e);
+
+/** What an operation is called. */
+typedef const char *trace_name_function(const struct trace_run *t, uint16_t op);
+trace_name_function trace_op_name;
 
 /** All has come. */
 void trace_sort(struct trace_run *t);
