@@ -118,6 +118,7 @@ unharmed() {
 	for word in csv jsonl paje perfetto; do
 		tap_says 2 'nodir: No such file' evspace export --to $word --from "$tap_dir/nodir" "$tap_dir/precious" &&
 			tap_says 1 'nope' evspace export --to $word --run nope "$tap_dir/precious" &&
+			tap_says 2 'nodir: No such file' evspace export --to $word --from "$tap_dir/nodir" "$tap_dir/noone" && [ ! -e "$tap_dir/noone" ] &&
 			[ "$(cat "$tap_dir/precious")" = precious ] || { head -c 100 "$tap_dir/precious"; return 1; }
 	done
 	evspace export --to csv --from "$tap_dir/made" "$tap_dir/precious" 2>"$tap_dir/err" && cmp "$tap_dir/precious" "$tap_dir/csv"

@@ -52,6 +52,7 @@ struct export
 	export_write *write;		   /* of a trace; NULL: by the object for OTF2 */
 	FILE *file;
 	bool is_begun; /* lines are written to it */
+	bool is_new;   /* nothing was there */
 	struct trace_run trace;
 	struct read_progress progress;
 	uint64_t typed;	    /* tuples of programs' own elements that are in no such format */
@@ -309,6 +310,7 @@ static bool otf2_is_free(const struct export *x, const char *command)
 static bool lines_open(struct export *x, const char *command)
 {
 	const bool out = strcmp(x->out, "-") == 0;
+	const bool none = !out && access(x->out, F_OK) < 0;
 	int fd = out ? -1 : open(x->out, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
 
 	x->file = out ? stdout : fd < 0 ? NULL : fdopen(fd, "w");
@@ -316,6 +318,7 @@ static bool lines_open(struct export *x, const char *command)
 		fprintf(stderr, "%s: %s: %s\n", command, x->out, strerror(errno));
 		return false;
 	}
+	x->is_new = none;
 	setvbuf(x->file, NULL, _IOFBF, BUFFER_BYTES);
 	return true;
 }
@@ -349,5 +352,8 @@ int export_main(int argc, char **argv)
 	code = run(&x, argv[0]);
 	if (x.file && x.file != stdout)
 		fclose(x.file);
+	/* nothing has come, and nothing is left of it */
+	if (x.is_new && !x.is_begun && code != EXIT_FINE)
+		unlink(x.out);
 	return code;
 }
