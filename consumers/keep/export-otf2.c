@@ -126,25 +126,23 @@ static uint32_t peer_of(const struct writing *w, uint32_t id, int32_t rank, uint
 
 static uint32_t collective_of(uint16_t op)
 {
-	static const unsigned char kinds[] = {
-		OTF2_COLLECTIVE_OP_BARRIER,
-		OTF2_COLLECTIVE_OP_BCAST,
-		OTF2_COLLECTIVE_OP_GATHER,
-		OTF2_COLLECTIVE_OP_GATHERV,
-		OTF2_COLLECTIVE_OP_SCATTER,
-		OTF2_COLLECTIVE_OP_SCATTERV,
-		OTF2_COLLECTIVE_OP_ALLGATHER,
-		OTF2_COLLECTIVE_OP_ALLGATHERV,
-		OTF2_COLLECTIVE_OP_ALLTOALL,
-		OTF2_COLLECTIVE_OP_ALLTOALLV,
-		OTF2_COLLECTIVE_OP_ALLTOALLW,
-		OTF2_COLLECTIVE_OP_REDUCE,
-		OTF2_COLLECTIVE_OP_ALLREDUCE,
-		OTF2_COLLECTIVE_OP_REDUCE_SCATTER,
-		OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK,
-		OTF2_COLLECTIVE_OP_SCAN,
-		OTF2_COLLECTIVE_OP_EXSCAN,
-	};
+	static const unsigned char kinds[] = {OTF2_COLLECTIVE_OP_BARRIER,
+					      OTF2_COLLECTIVE_OP_BCAST,
+					      OTF2_COLLECTIVE_OP_GATHER,
+					      OTF2_COLLECTIVE_OP_GATHERV,
+					      OTF2_COLLECTIVE_OP_SCATTER,
+					      OTF2_COLLECTIVE_OP_SCATTERV,
+					      OTF2_COLLECTIVE_OP_ALLGATHER,
+					      OTF2_COLLECTIVE_OP_ALLGATHERV,
+					      OTF2_COLLECTIVE_OP_ALLTOALL,
+					      OTF2_COLLECTIVE_OP_ALLTOALLV,
+					      OTF2_COLLECTIVE_OP_ALLTOALLW,
+					      OTF2_COLLECTIVE_OP_REDUCE,
+					      OTF2_COLLECTIVE_OP_ALLREDUCE,
+					      OTF2_COLLECTIVE_OP_REDUCE_SCATTER,
+					      OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK,
+					      OTF2_COLLECTIVE_OP_SCAN,
+					      OTF2_COLLECTIVE_OP_EXSCAN};
 
 	/* MPI_Barrier to MPI_Exscan of tree/data/ops.tab, whose numbers never change */
 	return op >= 200 && op < 200 + sizeof(kinds) ? kinds[op - 200] : UINT32_MAX;
@@ -170,13 +168,6 @@ static bool is_at_root(const struct writing *w, const struct trace_event *ev, bo
 	return place == (uint32_t)ev->root;
 }
 
-static bool is_rooted(uint32_t kind)
-{
-	return kind == OTF2_COLLECTIVE_OP_BCAST || kind == OTF2_COLLECTIVE_OP_SCATTER ||
-	       kind == OTF2_COLLECTIVE_OP_SCATTERV || kind == OTF2_COLLECTIVE_OP_REDUCE ||
-	       kind == OTF2_COLLECTIVE_OP_GATHER || kind == OTF2_COLLECTIVE_OP_GATHERV;
-}
-
 /* What it has sent and received of its bytes: where there is a root, that is at one end alone. */
 struct volume {
 	uint64_t sent, received;
@@ -186,16 +177,14 @@ static struct volume volume_of(const struct writing *w, const struct trace_event
 			       bool apart)
 {
 	struct volume v = {ev->bytes, ev->bytes};
-	bool is_root;
+	const bool down = kind == OTF2_COLLECTIVE_OP_BCAST || kind == OTF2_COLLECTIVE_OP_SCATTER ||
+			  kind == OTF2_COLLECTIVE_OP_SCATTERV;
+	const bool up = kind == OTF2_COLLECTIVE_OP_REDUCE || kind == OTF2_COLLECTIVE_OP_GATHER ||
+			kind == OTF2_COLLECTIVE_OP_GATHERV;
 
-	if (!is_rooted(kind) || (ev->root < 0 && !apart))
+	if ((!down && !up) || (ev->root < 0 && !apart))
 		return v;
-	is_root = is_at_root(w, ev, apart);
-	if (kind == OTF2_COLLECTIVE_OP_BCAST || kind == OTF2_COLLECTIVE_OP_SCATTER ||
-	    kind == OTF2_COLLECTIVE_OP_SCATTERV)
-		*(is_root ? &v.received : &v.sent) = 0;
-	else
-		*(is_root ? &v.sent : &v.received) = 0;
+	*(is_at_root(w, ev, apart) == down ? &v.received : &v.sent) = 0;
 	return v;
 }
 
