@@ -62,7 +62,7 @@ static void archive_make(void)
 	w.by_index[0] = h;
 	for (uint32_t i = 0; i < ELEMENTS; i++) {
 		char *text = memory_format("/A/a0/rank%u/t0/p2p", i);
-		const struct name said = {name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text};
+		const struct name said = {name_id(1, i), (int32_t)i, LEVEL_ELEMENT, 0, text, 0};
 
 		CU_ASSERT_EQUAL(names_hear(w.names, &said), 0);
 		free(text);
