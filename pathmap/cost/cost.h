@@ -15,7 +15,7 @@
 
 /** Hosts on one machine: so many find its caches as they left them; so many do not. */
 #define COST_FEW  100
-#define COST_MANY 1000
+#define COST_MANY 2000
 
 /** CPU times on the measured host, and a latency. */
 struct calibration {
