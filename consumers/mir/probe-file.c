@@ -87,9 +87,12 @@ static bool line_split(char *text, size_t n, struct probe_line *line)
 	*line = (struct probe_line){.owner = text, .id = id + 1, .document = document + 1};
 	if (strcmp(line->id, "-") == 0)
 		return true;
-	number = line->id[0] == 'p' ? strtoul(line->id + 1, &end, 10) : 0;
+	/* as it is written: else two would have one number */
+	if (line->id[0] != 'p' || line->id[1] < '1' || line->id[1] > '9')
+		return false;
+	number = strtoul(line->id + 1, &end, 10);
 	line->number = (unsigned)number;
-	return number > 0 && number < PROBES_NAMED_MAX && !*end;
+	return number < PROBES_NAMED_MAX && !*end;
 }
 
 /* Returns NULL, or why it is left out. */
