@@ -58,7 +58,7 @@ struct client_replayed client_replayed(struct evspace_client *c)
 		.batch = &c->taken.batch,
 		.names = c->names,
 		.delivery = c->delivery,
-		.map = &c->replay->map,
+		.map = c->replay ? &c->replay->map : NULL,
 		.epoch_ns = c->epoch_ns,
 		.whole = c->backlog && !c->partial,
 	};

@@ -51,7 +51,7 @@ struct client_replayed {
 	struct batch *batch; /* the present wave, whose tuples may be changed */
 	struct names *names;
 	const struct delivery *delivery; /* whose leaves the parts name */
-	const struct pathmap_texts *map; /* without texts: it has none */
+	const struct pathmap_texts *map; /* without texts: it has none; NULL: it is a run */
 	int64_t epoch_ns;
 	bool whole; /* each element from its first tuple on */
 };

@@ -38,7 +38,8 @@ static char *key_of(const struct merging *m, const struct merged_archive *s, con
 {
 	const char *node = *text ? strchr(text + 1, '/') : NULL;
 
-	return memory_format("%s%s", m->runs ? s->run : "", node ? node : text);
+	/* a run of a forged archive may be called anything */
+	return memory_format("%s\n%s", m->runs ? s->run : "", node ? node : text);
 }
 
 uint32_t merging_comm(const struct merged_archive *s, uint32_t comm)

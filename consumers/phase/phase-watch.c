@@ -284,7 +284,7 @@ static void watch_wave(struct phase_watch *w)
 	const struct evspace_wave *wave = evspace_wave(w->p->follow.client);
 
 	/* a call that takes longer than a span comes late */
-	watch_until(w, wave->taken_ns - llround(w->span * 1e9));
+	watch_until(w, (int64_t)((uint64_t)wave->taken_ns - (uint64_t)llround(w->span * 1e9)));
 }
 
 static int span_of_run(struct phase_watch *w, struct error *e)
