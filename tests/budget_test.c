@@ -7,7 +7,6 @@
 
 #include "consumers/budget/budget.h"
 #include "consumers/budget/collecting.h"
-#include "consumers/budget/frequency.h"
 #include "consumers/budget/pareto.h"
 #include "pathmap/base/quantity.h"
 
@@ -458,26 +457,6 @@ static void collecting_is_not_guessed(void)
 	CU_ASSERT(collecting_take(&c, &w) < 1e-6);
 }
 
-/* A host that is away at one of two looks has nothing to do with how often calls come. */
-static void calls_of_the_same_hosts(void)
-{
-	struct frequency f = {0};
-	struct frequency_look l = {.hosts = 3, .processes = 4, .calls = 1000000, .when_ns = 5};
-
-	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
-	l = (struct frequency_look){2, 700000, 3, 1000000005};
-	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
-	l = (struct frequency_look){3, 1000400, 4, 2000000005};
-	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
-	l = (struct frequency_look){3, 1000400, 4, 3000000005};
-	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
-	l = (struct frequency_look){3, 1001200, 4, 4000000005};
-	CU_ASSERT_DOUBLE_EQUAL(frequency_take(&f, &l), 100, 1e-9);
-	/* all have ended */
-	l = (struct frequency_look){3, 1001200, 0, 5000000005};
-	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
-}
-
 static CU_TestInfo cases[] = {
 	{"a budget is kept, and used, without oscillation", budget_is_kept},
 	{"steps of load are followed", steps_of_load_are_followed},
@@ -491,7 +470,6 @@ static CU_TestInfo cases[] = {
 	{"rates follow shares", rates_follow_shares},
 	{"what collecting costs is measured, however waves come", collecting_is_measured},
 	{"... and not guessed", collecting_is_not_guessed},
-	{"calls are counted of the same hosts", calls_of_the_same_hosts},
 	{"no other point beats the best", the_best_are_marked},
 	{"budgets are read", shares_are_read},
 	CU_TEST_INFO_NULL,

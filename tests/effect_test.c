@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tests slowdowns and their intervals on a simulated program whose slowdown is known. */
+/* Tests slowdowns and their intervals on a simulated program whose slowdown is known, and what
+ * blocks are made by. */
 #include "tests/simulated.h"
 #include "tests/tap.h"
 
 #include <math.h>
 
 #include "consumers/budget/effect.h"
+#include "consumers/budget/frequency.h"
 #include "tree/data/trial.h"
 
 #define RUNS 400u
@@ -74,10 +76,31 @@ static void arms_are_in_random_order(void)
 	CU_ASSERT_EQUAL(trial_arm(7, 12345, 1), 0);
 }
 
+/* A host that is away at one of two looks has nothing to do with how often calls come. */
+static void calls_of_the_same_hosts(void)
+{
+	struct frequency f = {0};
+	struct frequency_look l = {.hosts = 3, .processes = 4, .calls = 1000000, .when_ns = 5};
+
+	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
+	l = (struct frequency_look){2, 700000, 3, 1000000005};
+	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
+	l = (struct frequency_look){3, 1000400, 4, 2000000005};
+	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
+	l = (struct frequency_look){3, 1000400, 4, 3000000005};
+	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
+	l = (struct frequency_look){3, 1001200, 4, 4000000005};
+	CU_ASSERT_DOUBLE_EQUAL(frequency_take(&f, &l), 100, 1e-9);
+	/* all have ended */
+	l = (struct frequency_look){3, 1001200, 0, 5000000005};
+	CU_ASSERT_EQUAL(frequency_take(&f, &l), 0);
+}
+
 static CU_TestInfo cases[] = {
 	{"planted slowdowns are in the interval, at all times", planted_ones_are_in_it},
 	{"few pairs say nothing", few_pairs_say_nothing},
 	{"arms come in random order", arms_are_in_random_order},
+	{"calls are counted of the same hosts", calls_of_the_same_hosts},
 	CU_TEST_INFO_NULL,
 };
 

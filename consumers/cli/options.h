@@ -41,8 +41,7 @@ struct option_row {
 	unsigned most;	   /* of OPTION_COUNT */
 	option_take *take; /* stores it instead; NULL: by kind and at */
 	unsigned group;	   /* of a shared one: enum options_group */
-	const char *help;  /* as one line: --help breaks it; NULL without a name: end of the
-			    * table */
+	const char *help;  /* as one line: --help breaks it; no name: end of the table */
 };
 
 /** Options that commands share. */

@@ -285,13 +285,13 @@ static void print_progress(const struct experiment *x, uint64_t spent_ns)
 }
 
 /* When looking began, or else when it ended. */
-struct turns {
+struct look_turns {
 	bool looks;
 	uint64_t since_ns;
 };
 
 /* It begins, or ends: waves are under way all that time, whatever this process does. */
-static void turn(struct experiment *x, struct turns *t, bool looks)
+static void turn(struct experiment *x, struct look_turns *t, bool looks)
 {
 	uint64_t now = clock_mono_ns();
 
@@ -301,14 +301,14 @@ static void turn(struct experiment *x, struct turns *t, bool looks)
 		client_pace_rested(x->view, t->since_ns);
 	else
 		x->looked_ns += now - t->since_ns;
-	*t = (struct turns){looks, now};
+	*t = (struct look_turns){looks, now};
 }
 
 /* Returns EXIT_FINE, or the exit code after a message. */
 static int experiment_measure(struct experiment *x)
 {
 	uint64_t since = clock_mono_ns(), spent = 0, said = 0;
-	struct turns turns = {.looks = false};
+	struct look_turns turns = {.looks = false};
 	bool shows = status_line_is_possible() && !x->common.json;
 	int rc = 1;
 
