@@ -558,6 +558,13 @@ prefix_is_seen() {
 	application 16 $((16 * 135)) prefix
 }
 
+# They have ranks of their own world.
+spawned_are_told() {
+	timeout -k 5 100 evspace run --no-summary --run spawned -- mpirun -np 2 "$top_builddir/tests/apps/spawn" >"$tap_dir/ran" 2>&1 &&
+		evspace archive --run spawned spawned 2>err && evspace phase --from spawned >out 2>err && grep -q 'of 2 processes' out &&
+		grep -q '[1-9][0-9]* calls of further threads, or of spawned processes, are left out' err || { cat "$tap_dir/ran" out err; return 1; }
+}
+
 tap_case "three processes, by hand" by_hand
 tap_case "... and what they may be where orders are not known" ranges_by_hand
 if /usr/bin/python3 -c 'import numpy' 2>/dev/null; then
@@ -604,6 +611,7 @@ tap_case "what changes in a live run is said, and when" what_changes_is_said
 tap_case "its archive says the same" archive_says_what_changed
 tap_case "nothing is said of one that does not change" nothing_changed
 tap_case "what changes in a file" watch_of_a_file
+tap_case "processes that were spawned are left out, which is said" spawned_are_told
 tap_case "where all processes are now is added up by hosts" now_is_added_up
 tap_case "a simplex of 17 processes in four variants has its own result" simplex_is_seen
 tap_case "dining philosophers have eaten who may, never with a neighbour" philosophers_are_seen

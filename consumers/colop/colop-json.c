@@ -144,13 +144,14 @@ static void json_messages(const struct colop *c)
 		if (!colop_unmatched(c, all[i]->key.comm))
 			json_flow(c, all[i]);
 	}
-	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched", "messages",
-			     json_count(n->matched), "open", json_count(n->open), "lost",
-			     json_count(n->lost), "strange", json_count(n->strange), "crowded",
-			     json_count(n->crowded), "left_out",
+	json_print(json_pack("{s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "type", "matched",
+			     "messages", json_count(n->matched), "open", json_count(n->open),
+			     "lost", json_count(n->lost), "strange", json_count(n->strange),
+			     "crowded", json_count(n->crowded), "left_out",
 			     json_count(message_flows_left_out(messages_flows(c->messages))),
 			     "unknown", json_count(messages_unknown(c->messages)), "skipped",
-			     json_count(colop_unmatched(c, 0))),
+			     json_count(colop_unmatched(c, 0)), "foreign",
+			     json_count(messages_foreign(c->messages))),
 		   stdout);
 }
 

@@ -370,6 +370,7 @@ static void messages_write(FILE *line, const void *arg)
 	const struct message_counts *n = messages_counts(c->messages);
 	const uint64_t many = n->crowded + message_flows_left_out(messages_flows(c->messages));
 	const uint64_t untold = messages_unknown(c->messages), skipped = colop_unmatched(c, 0);
+	const uint64_t foreign = messages_foreign(c->messages);
 	char text[UNIT_TEXT];
 
 	fprintf(line, "%s message%s", unit_count(text, n->matched), plural(n->matched, "s"));
@@ -383,6 +384,9 @@ static void messages_write(FILE *line, const void *arg)
 		fprintf(line, ", %s that do not fit to each other", unit_count(text, n->strange));
 	if (many)
 		fprintf(line, ", %s too many", unit_count(text, many));
+	if (foreign)
+		fprintf(line, ", %s event%s of or with spawned processes, which are not matched",
+			unit_count(text, foreign), plural(foreign, "s"));
 	if (untold)
 		fprintf(line,
 			"; %s receive%s untold: the calls that have waited for them were not "

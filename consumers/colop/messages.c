@@ -38,8 +38,9 @@ struct messages {
 	struct message_waits *waits;
 	struct message_flows *flows;
 	struct letterbox *boxes;
-	uint32_t tasks; /* the communicator of all tasks of PVM, which messages to groups do not
-			   have */
+	uint32_t tasks;	  /* the communicator of all tasks of PVM, which messages to groups do not
+			     have */
+	uint64_t foreign; /* events of processes of other worlds, or with them as the peer */
 };
 
 static void take(void *arg, const struct message_key *key, const struct message_side *sent,
@@ -171,7 +172,10 @@ static void take_event(struct messages *m, const struct evspace_client *client,
 		message_match_lost(m->match, ev->rank);
 	if (sent_to_several(m, client, ev, &side))
 		return;
-	if (what == MESSAGE_NONE || ev->rank < 0 || ev->peer < 0 || !ev->comm)
+	if (what == MESSAGE_NONE || !ev->comm)
+		return;
+	m->foreign += ev->rank < 0 || ev->peer <= TUPLE_FOREIGN_PEER;
+	if (ev->rank < 0 || ev->peer < 0)
 		return;
 	if (pvm)
 		m->tasks = ev->comm;
@@ -229,6 +233,11 @@ void messages_end(struct messages *m)
 uint64_t messages_unknown(const struct messages *m)
 {
 	return message_waits_unknown(m->waits);
+}
+
+uint64_t messages_foreign(const struct messages *m)
+{
+	return m->foreign;
 }
 
 const struct message_counts *messages_counts(const struct messages *m)

@@ -22,6 +22,8 @@ void messages_end(struct messages *messages);
 const struct message_counts *messages_counts(const struct messages *messages);
 /** Receives of which it is not known who has waited for them (message-wait.h). */
 uint64_t messages_unknown(const struct messages *messages);
+/** Events of messages that are not matched, as a side has no rank in the program's first world. */
+uint64_t messages_foreign(const struct messages *messages);
 
 const struct message_flows *messages_flows(const struct messages *messages);
 

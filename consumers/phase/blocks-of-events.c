@@ -144,10 +144,10 @@ void blocks_of_events_take(struct block_making *m, const struct evspace_event *e
 	const char *channel = first_channel(ev->name);
 
 	/* regions and the like are no communication */
-	if (ev->rank < 0 || !ev->end_ns || ev->flags & (EVSPACE_COMPLETION | EVSPACE_RUNNING) ||
+	if (!ev->end_ns || ev->flags & (EVSPACE_COMPLETION | EVSPACE_RUNNING) ||
 	    (op_channel(ev->op_number) == CHANNEL_USER && !said))
 		return;
-	if (!channel || ev->rank >= (int32_t)ENTRIES_PROCESSES_MAX) {
+	if (!channel || ev->rank < 0 || ev->rank >= (int32_t)ENTRIES_PROCESSES_MAX) {
 		m->apart++;
 		return;
 	}

@@ -15,7 +15,8 @@ struct block_sites {
 	char **names;	/* "solver.c:212", or "MPI_Send" where call sites are not recorded, in order
 			 */
 	size_t n;	/* 0: the blocks are those that the program says */
-	uint64_t apart; /* events of threads other than the first of their process: left out */
+	uint64_t apart; /* events of threads other than the first of their process, or of processes
+			 * without a rank in the first world: left out */
 	uint64_t lost;	/* lost or discarded events of first threads, which would be entries */
 	bool known;	/* call sites, not operations, at least some of them */
 };

@@ -229,7 +229,10 @@ void phase_sites_print(const struct phase *p)
 				     json_count(s->apart), "lost", json_count(s->lost)),
 			   stdout);
 	if (s->apart > 0)
-		fprintf(stderr, "evspace phase: %llu calls of further threads are left out\n",
+		fprintf(stderr,
+			"evspace phase: %llu calls of further threads, or of spawned processes, "
+			"are "
+			"left out\n",
 			(unsigned long long)s->apart);
 	if (s->lost > 0)
 		fprintf(stderr,

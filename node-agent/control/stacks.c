@@ -276,7 +276,6 @@ static void reading_begin(const struct stacks *first, uint64_t now)
 	struct stacks_task task = {.here = first->here,
 				   .run = first->run,
 				   .begin_ns = pace.again_ns,
-				   .until_ns = UINT64_MAX,
 				   .elsewhere = first->elsewhere};
 	struct worker_limits limits = {.bytes = 2 * STACKS_BYTES};
 	uint64_t end_ns = now;
@@ -286,7 +285,8 @@ static void reading_begin(const struct stacks *first, uint64_t now)
 		if (!stacks_join(k, first, pace.again_ns > now ? pace.again_ns : now))
 			continue;
 		task.depth = k->depth > task.depth ? k->depth : task.depth;
-		task.until_ns = k->until_ns < task.until_ns ? k->until_ns : task.until_ns;
+		/* nobody who asks in a hurry shortens it for others */
+		task.until_ns = k->until_ns > task.until_ns ? k->until_ns : task.until_ns;
 		end_ns = k->end_ns > end_ns ? k->end_ns : end_ns;
 	}
 	limits.ms = (unsigned)((end_ns - now) / 1000000);
