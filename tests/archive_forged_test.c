@@ -181,7 +181,7 @@ static void folder_new(void)
 {
 	memcpy(folder + strlen(folder) - 6, "XXXXXX", 6);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(folder));
-	alarm(15);
+	alarm(120);
 }
 
 static void folder_end(void)

@@ -242,26 +242,27 @@ has_grown() {
 
 # Whatever comes meanwhile, what was there when it began is checked.
 checked_while_written() {
-	local n=0
+	local n
 
-	bed_start tunnel evspace run --no-summary --capacity 200000 --run busy -- mpirun -np 2 "$tunnel" --seconds 3
+	: >"$tap_dir/on"
+	bed_start tunnel timeout -k 5 100 evspace run --no-summary --capacity 200000 --run busy -- mpirun -np 2 "$tunnel" --while "$tap_dir/on"
 	bed_start archive evspace archive --wait --run busy --rate 50 "$tap_dir/busy"
 	bed_limit=40 bed_until has_grown "$tap_dir/busy" 0 || return
-	until bed_gone "$(bed_pid tunnel)"; do
+	for ((n = 0; n < 10; n++)); do
 		evspace archive check "$tap_dir/busy" >"$tap_dir/check" 2>&1 || { cat "$tap_dir/check"; return 1; }
-		n=$((n + 1))
 	done
-	echo "$n checks"
-	bed_wait tunnel && bed_wait archive && bed_ended archive 0 && [ "$n" -gt 0 ] && evspace purge busy
+	rm "$tap_dir/on"
+	bed_wait tunnel && bed_wait archive && bed_ended archive 0 && evspace purge busy
 }
 
 # Nobody can read what is written to a file without a name.
 removed_is_noticed() {
-	bed_start tunnel ran gone 4
+	: >"$tap_dir/on"
+	bed_start tunnel timeout -k 5 100 evspace run --no-summary --capacity 100000 --run gone -- mpirun -np 4 "$tunnel" --while "$tap_dir/on" --pause 10
 	bed_start archive evspace archive --wait --run gone "$tap_dir/gone"
 	bed_limit=40 bed_until has_grown "$tap_dir/gone" 0 || return
 	rm -r "$tap_dir/gone"
-	bed_wait archive && bed_ended archive 1 && bed_wait tunnel && grep -q 'it was removed; what was kept is gone' "$bed_dir/archive.err" && evspace purge gone
+	bed_wait archive && rm "$tap_dir/on" && bed_ended archive 1 && bed_wait tunnel && grep -q 'it was removed; what was kept is gone' "$bed_dir/archive.err" && evspace purge gone
 }
 
 # What counts, or the newest tuples, are as long as they are asked for: the end of the run is that of the archive.

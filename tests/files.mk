@@ -74,10 +74,7 @@ unit_tests = \
 	tests/pastset_test tests/pastset_hostile_test \
 	tests/joining_test \
 	tests/measurement_test tests/median_test tests/meet_test \
-	tests/crossing_test tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
-	tests/heartbeat_test tests/intervals_test tests/merged_test tests/counts_merge_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
 	tests/arrival_order_test tests/crossing_test tests/group_number_test tests/meeting_test tests/message_test tests/wait_test tests/lateness_test tests/dwell_test \
-	tests/heartbeat_test tests/intervals_test tests/merged_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
 	tests/heartbeat_test tests/intervals_test tests/merged_test tests/counts_merge_test tests/archive_forged_test tests/fortran_macros_test tests/pairing_test tests/progress_test tests/spill_test tests/stall_odd_test \
 	tests/fetch_test tests/hearsay_test tests/hop_test tests/hop_answer_test tests/hop_fold_test tests/hostlist_test \
 	tests/lattice_test \

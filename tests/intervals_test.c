@@ -74,6 +74,11 @@ static void executions_apart(void)
 	CU_ASSERT_EQUAL(intervals_call(n, 2, "/a", 8, false), INTERVALS_ANOTHER);
 	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 0, 4), 4);
 	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 5, 12), 2);
+	/* both are said again */
+	CU_ASSERT_EQUAL(intervals_call(n, 1, "/a", 7, true), INTERVALS_KNOWN);
+	CU_ASSERT_EQUAL(intervals_take(n, 1, 0, 5, 12), 0);
+	CU_ASSERT_EQUAL(intervals_call(n, 2, "/a", 8, true), INTERVALS_KNOWN);
+	CU_ASSERT_EQUAL(intervals_take(n, 2, 0, 0, 4), 0);
 	/* with another number, or with the one of before */
 	CU_ASSERT_EQUAL(intervals_call(n, 3, "/a", 8, false), INTERVALS_KNOWN);
 	CU_ASSERT_EQUAL(intervals_take(n, 3, 0, 0, 5), 1);

@@ -473,7 +473,7 @@ else
 fi
 tap_case "procedures, loops, calls, own regions and OpenMP's of sources in Fortran, free and fixed" fortran_by_hand
 tap_case "calls of one line in Fortran are beside each other" fortran_calls_of_a_line
-tap_case "millions of statements in Fortran take no gigabytes" fortran_memory
+tap_memory "millions of statements in Fortran take no gigabytes" fortran_memory
 tap_case "of #if in Fortran the part is read that the flags choose" parts_of_if
 if command -v gfortran >/dev/null; then
 	tap_case "their ids are those of what is compiled of them" fortran_ids_of_dwarf

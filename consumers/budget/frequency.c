@@ -11,7 +11,8 @@ double frequency_take(struct frequency *f, const struct frequency_look *l)
 	if (same && l->processes > 0 && l->calls > f->calls && l->when_ns > f->when_ns)
 		return (double)(l->calls - f->calls) / l->processes * 1e9 /
 		       (double)(l->when_ns - f->when_ns);
-	if (!same)
+	/* whose processes have gone, has fewer */
+	if (!same || l->calls < f->calls)
 		*f = (struct frequency){l->hosts, l->calls, l->when_ns};
 	return 0;
 }

@@ -36,6 +36,7 @@ struct client_keep {
 	uint64_t synced_ns;
 	unsigned waves; /* since then */
 	uint64_t resumed, torn;
+	unsigned named;	 /* bits of enum intervals_known, of the answer that is taken */
 	bool is_its_own; /* of the execution that is in the archive something came, or it is new */
 	Evspace__Opened *opened;  /* the last one; NULL: none */
 	uint64_t turned_ns;	  /* when the present file was begun */
@@ -226,7 +227,8 @@ int client_keep_counts(struct evspace_client *c, const struct evspace_options *o
 	const struct archive_bound bound = {k->bound.bytes / FILE_PARTS, k->bound.ns};
 	char *folder;
 
-	if (k->counts_tried || c->define || strcmp(c->view, "events") != 0 || !*c->opened_run)
+	if (k->failed || k->counts_tried || c->define || strcmp(c->view, "events") != 0 ||
+	    !*c->opened_run)
 		return 0;
 	k->counts_tried = true;
 	beside.run = c->opened_run;
@@ -252,7 +254,7 @@ void client_keep_counted(struct evspace_client *c)
 	struct evspace_client *counts = c->keep->counts;
 	uint64_t now = clock_mono_ns();
 
-	if (!counts)
+	if (!counts || c->keep->failed)
 		return;
 	/* of events no more waves are wanted */
 	c->quiet = true;
@@ -323,12 +325,22 @@ void client_keep_remap(struct evspace_client *c)
 
 void client_keep_named(struct evspace_client *c, enum intervals_known known)
 {
-	struct client_keep *k = c->keep;
+	c->keep->named |= 1u << known;
+}
 
-	k->is_its_own |= known == INTERVALS_KNOWN || k->resumed == 0;
-	if (known != INTERVALS_ANOTHER || k->is_its_own || k->failed)
+/* Is what an answer has named of another execution alone than what the archive has? */
+static void execution_check(struct evspace_client *c)
+{
+	struct client_keep *k = c->keep;
+	bool another = k->named & 1u << INTERVALS_ANOTHER;
+
+	k->is_its_own |= k->named & 1u << INTERVALS_KNOWN || k->resumed == 0;
+	k->named = 0;
+	if (!another || k->is_its_own || k->failed)
 		return;
 	k->failed = true;
+	if (k->counts)
+		k->counts->keep->failed = true;
 	errorf(&k->fault,
 	       "%s has an earlier execution of the run %s, to which nothing of this one was added; "
 	       "take another folder",
@@ -411,6 +423,7 @@ void client_keep_answer(struct evspace_client *c, const struct frame *frame,
 	struct archive_note note = {0};
 	struct batch body;
 
+	execution_check(c);
 	if (k->failed || (!taken && answer.n_names == 0 && answer.n_comms == 0))
 		return;
 	answer.clock_ns = latency_ns;

@@ -41,8 +41,8 @@ int client_keep_counts(struct evspace_client *c, const struct evspace_options *o
  * on is by its views. Call it between waves. */
 void client_keep_remap(struct evspace_client *c);
 
-/** An element was named. Fails if the archive has another execution of the run alone: what came
- * from before is then no part of this one. */
+/** An element was named in the answer that comes to client_keep_answer(). That fails if the archive
+ * has another execution of the run alone: what came from before is then no part of this one. */
 void client_keep_named(struct evspace_client *c, enum intervals_known known);
 
 /** Wait until that has what is counted now; not longer than a wave may take. */

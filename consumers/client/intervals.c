@@ -187,6 +187,15 @@ static void element_call(struct intervals *numbers, struct element *e, const cha
 	HASH_ADD_KEYPTR(hh, numbers->called, e->called->text, length, e->called);
 }
 
+/* Has any element the name? It may be of a later execution than one that is said again. */
+static bool is_called(const struct intervals *numbers, const char *text)
+{
+	struct called *called;
+
+	HASH_FIND_STR(numbers->called, text, called);
+	return called != NULL;
+}
+
 /* The element of that name, if it is of the execution @born; *@another: it is of another one. */
 static struct element *element_called(struct intervals *numbers, const char *text, uint64_t born,
 				      bool *another)
@@ -214,11 +223,15 @@ enum intervals_known intervals_call(struct intervals *numbers, uint32_t id, cons
 				    uint64_t born, bool renamed)
 {
 	struct element *e = element_find(numbers, id), *before;
+	const bool same = e && renamed && (!born || !e->born || born == e->born);
 	bool another;
 
+	if (same && !e->called && e->born && is_called(numbers, text))
+		return INTERVALS_KNOWN;
 	before = element_called(numbers, text, born, &another);
-	if (!before && !another && e && renamed) {
+	if (!before && !another && same) {
 		element_call(numbers, e, text);
+		e->born = born ? born : e->born;
 		return INTERVALS_KNOWN;
 	}
 	if (before != e || !e) {

@@ -80,6 +80,8 @@ static size_t find_absent(const struct colop *c, const struct meeting *m, int32_
 	size_t absent = 0;
 
 	for (size_t i = 0; i < n; i++) {
+		if (ranks[i] < 0)
+			return 0;
 		if (has_come(c->attendance, m, ranks[i]))
 			continue;
 		if (!is_known(c->attendance, ranks[i]))

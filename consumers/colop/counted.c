@@ -209,18 +209,29 @@ bool counted_is_damaged(const struct counted *c)
 	return c->damaged;
 }
 
+/* Those of one class, if it is of that channel. A process that is removed takes its counts with
+ * it. */
+static struct counted_calls calls_of(const struct counted *c, const struct counted_class *of,
+				     enum channel channel)
+{
+	if (!counted_is_known(c) || of->key.channel != channel ||
+	    of->now.calls < of->before.calls || of->now.skipped < of->before.skipped)
+		return (struct counted_calls){0};
+	return (struct counted_calls){.calls = of->now.calls - of->before.calls,
+				      .skipped = of->now.skipped - of->before.skipped};
+}
+
 struct counted_calls counted_calls(const struct counted *c, enum channel channel, uint32_t comm)
 {
 	struct counted_calls n = {0};
 
 	for (const struct counted_class *of = c->classes; of; of = of->hh.next) {
-		/* a process that is removed takes its counts with it */
-		if (!counted_is_known(c) || of->key.channel != channel ||
-		    (comm && of->key.comm != comm) || of->now.calls < of->before.calls ||
-		    of->now.skipped < of->before.skipped)
+		const struct counted_calls some = calls_of(c, of, channel);
+
+		if (comm && of->key.comm != comm)
 			continue;
-		n.calls += of->now.calls - of->before.calls;
-		n.skipped += of->now.skipped - of->before.skipped;
+		n.calls += some.calls;
+		n.skipped += some.skipped;
 	}
 	return n;
 }
@@ -230,9 +241,9 @@ uint64_t counted_unseen(const struct counted *c, enum channel channel)
 	uint64_t unseen = 0;
 
 	for (const struct counted_class *of = c->classes; of; of = of->hh.next) {
-		const struct counted_calls n = counted_calls(c, channel, of->key.comm);
+		const struct counted_calls n = calls_of(c, of, channel);
 
-		if (of->key.channel == channel && of->key.comm && n.skipped == n.calls)
+		if (of->key.comm && n.skipped == n.calls)
 			unseen += n.calls;
 	}
 	return unseen;

@@ -143,6 +143,7 @@ struct merged_element *merging_element(struct merging *m, struct merged_archive 
 	if (known && strcmp(known->text, text) == 0) {
 		free(text);
 		known->of = merged_self(known->of);
+		execution_check(m, s, known->of, name);
 		return known->of;
 	}
 	key = key_of(m, s, name->text);

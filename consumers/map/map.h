@@ -37,7 +37,7 @@ int map_suggest(const struct pathmap *map, const char *view, unsigned window, bo
  */
 int calibrate_all(struct calibration *c, const char *program, struct error *e);
 
-/** Start COST_FEW agents on this host as one tree, with TLS, and make frame_us and latency_us of
+/** Start sixteen agents on this host as one tree, with TLS, and make frame_us and latency_us of
  * @c, whose other costs are set, what predicts their waves; find what waves cost more when others
  * use the caches. All of it is taken away again. */
 int calibrate_tree(struct calibration *c, const char *program, struct error *e);

@@ -24,6 +24,9 @@
 /* What a round costs beside the samples: waking up, and setting the timer. */
 #define ROUND_NS 6000u
 
+/* Most threads of a run, with those that have ended and whose process still has its file. */
+#define THREADS_MOST (4 * (size_t)SAMPLER_THREADS)
+
 struct sampler_run {
 	char name[64];
 	unsigned wanted;
@@ -122,7 +125,7 @@ static void thread_add(struct sampler *s, struct sampler_run *run, struct store_
 
 	if (sampled_find(run, segment->serial, number))
 		return;
-	if (s->n_threads == SAMPLER_THREADS) {
+	if (s->n_threads == SAMPLER_THREADS || run->n >= THREADS_MOST) {
 		run->crowded = true;
 		return;
 	}
