@@ -259,7 +259,7 @@ counts_are_of_one_run() {
 # Of the world's no call is recorded: nothing can be scaled to these, and that is said.
 unseen_ones_are_said() {
 	bed_start unseen timeout 60 evspace run --no-summary --run unseen -- mpirun -np 2 "$top_builddir/tests/apps/comms" --rounds 20 --after "$tap_dir/go"
-	bed_until eval 'evspace collect --run unseen --class collective@world count >"$tap_dir/out" 2>&1' || { cat "$tap_dir/out"; return 1; }
+	bed_until eval 'evspace collect --run unseen --class collective@world count --json 2>"$tap_dir/err" | grep -q "\"processes\":2,"' || { cat "$tap_dir/err"; return 1; }
 	: >"$tap_dir/go"
 	bed_wait unseen && colop --run unseen || return
 	grep -q '^40 of 42 calls of collectives are recorded .*; of 2 on communicators of which none is recorded nothing is said$' "$tap_dir/err" || { cat "$tap_dir/err"; return 1; }

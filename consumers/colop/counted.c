@@ -236,16 +236,36 @@ struct counted_calls counted_calls(const struct counted *c, enum channel channel
 	return n;
 }
 
+static int by_comm(const void *a, const void *b)
+{
+	const struct counted_class *const *x = a, *const *y = b;
+
+	return ((*x)->key.comm > (*y)->key.comm) - ((*x)->key.comm < (*y)->key.comm);
+}
+
 uint64_t counted_unseen(const struct counted *c, enum channel channel)
 {
+	size_t n = 0, all = HASH_COUNT(c->classes);
+	const struct counted_class **of = memory_new(all + 1, sizeof(*of));
 	uint64_t unseen = 0;
 
-	for (const struct counted_class *of = c->classes; of; of = of->hh.next) {
-		const struct counted_calls n = calls_of(c, of, channel);
-
-		if (of->key.comm && n.skipped == n.calls)
-			unseen += n.calls;
+	for (const struct counted_class *k = c->classes; k; k = k->hh.next) {
+		if (k->key.channel == channel && k->key.comm)
+			of[n++] = k;
 	}
+	qsort(of, n, sizeof(*of), by_comm);
+	for (size_t i = 0, end; i < n; i = end) {
+		struct counted_calls sum = {0};
+
+		for (end = i; end < n && of[end]->key.comm == of[i]->key.comm; end++) {
+			const struct counted_calls some = calls_of(c, of[end], channel);
+
+			sum.calls += some.calls;
+			sum.skipped += some.skipped;
+		}
+		unseen += sum.skipped == sum.calls ? sum.calls : 0;
+	}
+	free(of);
 	return unseen;
 }
 
