@@ -3,6 +3,8 @@
  */
 #include "node-agent/control/lasting.h"
 
+#include <stdio.h>
+
 #include "node-agent/control/functions.h"
 #include "tests/tap.h"
 
@@ -23,7 +25,7 @@ static void functions(void)
 	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
 	static char f[] = "f", g[] = "g", other[] = "other";
 	char *names[] = {f, g};
-	struct lasting l = {.all = {{0, 0}}};
+	struct lasting l = {.n = 0};
 
 	ask.functions = &its;
 	its.names = names;
@@ -49,13 +51,88 @@ static void functions(void)
 	its.ms = 1000;
 	its.again = true;
 	CU_ASSERT(news_at(&l, &ask, NOW + (2400 + FUNCTIONS_MOST_MS) * MS));
+	lasting_fini(&l);
+}
+
+/* The same functions elsewhere, or of somebody else whom the same agent relays. */
+static void elsewhere(void)
+{
+	Evspace__Functions its = EVSPACE__FUNCTIONS__INIT;
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	static char f[] = "f", all[] = "/**", rank[] = "/rank0/**", bob[] = "bob", view[] = "view";
+	char *names[] = {f}, *select[] = {rank, all};
+	struct lasting l = {.n = 0};
+
+	ask.functions = &its;
+	its.names = names;
+	its.n_names = 1;
+	its.ms = 1000;
+	its.again = true;
+	ask.select = select;
+	ask.n_select = 1;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	CU_ASSERT_FALSE(news_at(&l, &ask, NOW));
+	select[0] = all;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	CU_ASSERT_FALSE(news_at(&l, &ask, NOW));
+	ask.n_select = 2;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	ask.n_select = ask.n_within = 1;
+	ask.within = select + 1;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	CU_ASSERT_FALSE(news_at(&l, &ask, NOW));
+	ask.n_select = 0;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	ask.who = bob;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	ask.view = view;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	CU_ASSERT_FALSE(news_at(&l, &ask, NOW));
+	/* ended there, it may have ended elsewhere, too */
+	its.ms = 0;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	its.ms = 1000;
+	ask.view = ask.who;
+	ask.n_within = 0;
+	ask.n_select = 1;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	lasting_fini(&l);
+}
+
+/* As many as a command may have are all remembered. */
+static void many(void)
+{
+	static char texts[FUNCTIONS_ASKED][8];
+	Evspace__Functions its = EVSPACE__FUNCTIONS__INIT;
+	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
+	char *names[FUNCTIONS_ASKED];
+	struct lasting l = {.n = 0};
+
+	for (unsigned i = 0; i < FUNCTIONS_ASKED; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "f%u", i);
+		names[i] = texts[i];
+	}
+	ask.functions = &its;
+	its.names = names;
+	its.n_names = FUNCTIONS_ASKED;
+	its.ms = 1000;
+	its.again = true;
+	CU_ASSERT(news_at(&l, &ask, NOW));
+	CU_ASSERT_FALSE(news_at(&l, &ask, NOW + 999 * MS));
+	/* others are instead of those that have ended */
+	for (unsigned i = 0; i < FUNCTIONS_ASKED; i++)
+		texts[i][0] = 'g';
+	CU_ASSERT(news_at(&l, &ask, NOW + 1999 * MS));
+	CU_ASSERT_FALSE(news_at(&l, &ask, NOW + 2998 * MS));
+	CU_ASSERT_EQUAL(l.n, FUNCTIONS_ASKED);
+	lasting_fini(&l);
 }
 
 static void leases(void)
 {
 	Evspace__Lease lease = EVSPACE__LEASE__INIT;
 	Evspace__SwitchAsk ask = EVSPACE__SWITCH_ASK__INIT;
-	struct lasting l = {.all = {{0, 0}}};
+	struct lasting l = {.n = 0};
 
 	CU_ASSERT_FALSE(news_at(&l, &ask, NOW));
 	ask.lease = &lease;
@@ -73,13 +150,14 @@ static void leases(void)
 	CU_ASSERT(news_at(&l, &ask, NOW + 1000 * MS));
 	lease.ms = 1000;
 	CU_ASSERT(news_at(&l, &ask, NOW + 1000 * MS));
+	lasting_fini(&l);
 }
 
 int main(void)
 {
 	CU_TestInfo cases[] = {
-		{"functions", functions},
-		{"leases", leases},
+		{"functions", functions}, {"functions elsewhere", elsewhere},
+		{"many functions", many}, {"leases", leases},
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = {

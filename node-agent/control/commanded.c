@@ -330,10 +330,24 @@ static void commanded_done(void *arg, struct fanout_command *command)
 	commanded_free(o);
 }
 
+/* Make the command, whose run is chosen. */
+static struct fanout_command *command_new(struct commanded *o, struct lasting *lasting,
+					  struct link *link, const Evspace__SwitchAsk *ask,
+					  struct error *e)
+{
+	struct fanout_command *command;
+
+	o->news = is_news(lasting, ask);
+	command = fanout_command_new(&o->host, link, ask, e);
+	if (command)
+		lasting_keep(lasting, ask, clock_mono_ns());
+	return command;
+}
+
 /* Make a command that begins here, at the root of the view's tree if it names a view. */
 static struct fanout_command *commanded_new(const struct session_host *host, struct link *link,
-					    struct commanded *o, const Evspace__SwitchAsk *ask,
-					    struct error *e)
+					    struct lasting *lasting, struct commanded *o,
+					    const Evspace__SwitchAsk *ask, struct error *e)
 {
 	char run[sizeof(((struct store_run *)0)->name)] = "", who[300], what[AUDIT_WHAT];
 	const struct peer *peer = link_peer(link);
@@ -345,7 +359,7 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 
 	if (ask->place) {
 		o->relay = memory_copy(audit_who(peer, who, sizeof(who)));
-		return fanout_command_new(&o->host, link, ask, e);
+		return command_new(o, lasting, link, ask, e);
 	}
 	open.view = ask->view;
 	open.run = ask->run;
@@ -354,10 +368,6 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	if (!plan)
 		return NULL;
 	whole.who = (char *)(uintptr_t)audit_who(peer, who, sizeof(who));
-	if (o->news) {
-		o->who = memory_copy(who);
-		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
-	}
 	whole.run = run;
 	whole.peer = (char *)(uintptr_t)peer->name;
 	whole.within = ask->select;
@@ -368,7 +378,11 @@ static struct fanout_command *commanded_new(const struct session_host *host, str
 	whole.n_users = peer->limits ? peer->limits->n_users : 0;
 	whole.place = wire_place_new(plan->root);
 	whole.signer = active_map_signer(host->active_map);
-	command = fanout_command_new(&o->host, link, &whole, e);
+	command = command_new(o, lasting, link, &whole, e);
+	if (o->news) {
+		o->who = memory_copy(who);
+		o->what = memory_copy(audit_order(ask, run, what, sizeof(what)));
+	}
 	wire_place_free(whole.place);
 	plan_free(plan);
 	return command;
@@ -399,7 +413,6 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 	o->underway.kind = &kind;
 	o->scope = ask->scope;
 	o->awaits = ask->awaits;
-	o->news = is_news(lasting, ask);
 	o->sessions = host;
 	o->host = (struct fanout_command_host){
 		.base = host->base,
@@ -410,11 +423,9 @@ static int commanded_begin(struct session_host *host, struct underway_list *list
 		.arg = o,
 	};
 	LIST_INSERT_HEAD(list, &o->underway, entry);
-	o->command = commanded_new(host, link, o, ask, e);
-	if (o->command) {
-		lasting_keep(lasting, ask, clock_mono_ns());
+	o->command = commanded_new(host, link, lasting, o, ask, e);
+	if (o->command)
 		return 0;
-	}
 	commanded_free(o);
 	return -1;
 }

@@ -59,6 +59,7 @@ static void session_free(struct session *s)
 	while ((o = LIST_FIRST(&s->scopes)))
 		session_close_scope(s, o, true);
 	underway_end_all(&s->underway);
+	lasting_fini(&s->lasting);
 	remap_forget(s->host->remap, s->link);
 	LIST_REMOVE(s, entry);
 	s->host->n_sessions--;
