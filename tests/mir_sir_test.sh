@@ -244,21 +244,32 @@ fetched_ones() {
 fetched_reads_nothing_here() {
 	local how
 
-	mkdir -p here && printf 'secret_word x;\n' >here/key.h
-	for how in "$tap_dir/here/key.h" ../here/key.h; do
+	mkdir -p hidden && printf 'secret_word x;\n' >hidden/key.h || return
+	for how in "$tap_dir/hidden/key.h" ../hidden/key.h; do
 		printf '#include "%s"\nint f(void) { return 0; }\n' "$how" >remote/curious.c
 		says 'includes what is neither with it' "$1/curious.c" && ! grep secret_word answer || return
 	done
 	# nor whether they are there
-	printf '#if __has_include("%s") || __has_include("../here/key.h") || __has_include("/usr/..%s") || __has_include("/dev/null")\nvoid is_there(void) {}\n#endif\n#if __has_include(<stdio.h>) && __has_include("prototypes.h")\nvoid f(void) {}\n#endif\n' \
-		"$tap_dir/here/key.h" "$tap_dir/here/key.h" >remote/curious.c
+	printf '#if __has_include("%s") || __has_include("../hidden/key.h") || __has_include("/usr/..%s") || __has_include("/dev/null")\nvoid is_there(void) {}\n#endif\n#if __has_include(<stdio.h>) && __has_include("prototypes.h")\nvoid f(void) {}\n#endif\n' \
+		"$tap_dir/hidden/key.h" "$tap_dir/hidden/key.h" >remote/curious.c
 	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ] || return
 	printf '#include <stdio.h>\n#include "prototypes.h"\nint f(void) { return puts(""); }\n' >remote/curious.c
 	asks "$1/curious.c" "$1/prototypes.h" && [ "$(regions subprogram '{name}')" = f ] || return
 	# what the flags say is meant for it
 	mkdir -p flags && printf '#include "more.h"\n' >flags/config.h && printf '#define NAME g\n' >flags/more.h &&
 		printf 'int NAME(void) { return 0; }\n' >remote/configured.c && options+=(--flags "-include $tap_dir/flags/config.h") &&
-		asks "$1/configured.c" && [ "$(regions subprogram '{name}')" = g ]
+		asks "$1/configured.c" && [ "$(regions subprogram '{name}')" = g ] || return
+	# and nothing that is below its folder, or elsewhere by a link
+	mkdir -p flags/below && cp hidden/key.h flags/below && ln -sf ../hidden/key.h flags/link.h || return
+	for how in below/key.h link.h; do
+		printf '#if __has_include("%s")\nvoid is_there(void) {}\n#endif\nint NAME(void) { return 0; }\n' "$tap_dir/flags/$how" >remote/configured.c
+		asks "$1/configured.c" && [ "$(regions subprogram '{name}')" = g ] || { cat answer err; return 1; }
+		printf '#include "%s"\nint NAME(void) { return 0; }\n' "$tap_dir/flags/$how" >remote/configured.c
+		says 'includes what is neither with it' "$1/configured.c" && ! grep secret_word answer || return
+	done
+	# a file that is named may be a link; it is named from here
+	ln -sf flags/config.h configured.h && cp flags/more.h . && printf 'int NAME(void) { return 0; }\n' >remote/configured.c &&
+		options+=(--flags "-include configured.h") && asks "$1/configured.c" && [ "$(regions subprogram '{name}')" = g ]
 }
 
 # The report's example, at this host: it is written on the local disk, instrumented.

@@ -15,8 +15,8 @@ static const char *const with_value[] = {"-isystem", "-iquote", "-idirafter", "-
 /* All of it is the word. */
 static const char *const whole[] = {"-std=", "-ansi", "-m64", "-m32", "-march=", "-pthread"};
 
-/* Of these, those of folders; -include is of a file, and of what is beside it. */
-static const char *const folders[] = {"-isystem", "-iquote", "-idirafter", "-include", "-I"};
+/* Of these, those that name where headers are. */
+static const char *const places[] = {"-isystem", "-iquote", "-idirafter", "-include", "-I"};
 
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
@@ -149,23 +149,14 @@ void clang_flags_add(struct clang_flags *flags, const char *word)
 	word_add(flags, memory_copy(word));
 }
 
-char *clang_flags_folder(const struct clang_flags *flags, size_t i)
+char *clang_flags_place(const struct clang_flags *flags, size_t i, bool *file)
 {
-	const char *word = flags->words[i], *begin = begin_of(word, folders, COUNT(folders));
-	char *folder, *slash;
+	const char *word = flags->words[i], *begin = begin_of(word, places, COUNT(places));
 
 	if (!begin || (!word[strlen(begin)] && i + 1 == flags->n))
 		return NULL;
-	folder = memory_copy(word[strlen(begin)] ? word + strlen(begin) : flags->words[i + 1]);
-	if (strcmp(begin, "-include") != 0)
-		return folder;
-	slash = strrchr(folder, '/');
-	if (slash) {
-		slash[slash == folder] = '\0';
-		return folder;
-	}
-	free(folder);
-	return memory_copy(".");
+	*file = strcmp(begin, "-include") == 0;
+	return memory_copy(word[strlen(begin)] ? word + strlen(begin) : flags->words[i + 1]);
 }
 
 /* Neither may be what links make of it. */
@@ -180,14 +171,36 @@ static bool is_in(const char *file, const char *folder)
 	return in;
 }
 
+/* Is it @included, or in the same folder, not below that? */
+static bool is_beside(const char *file, const char *included)
+{
+	const char *slash = strrchr(included, '/');
+	char *folder = slash ? memory_copy_bytes(included, (size_t)(slash + 1 - included))
+			     : memory_copy(".");
+	char *real = realpath(file, NULL), *its = realpath(included, NULL);
+	char *base = realpath(folder, NULL), *last = real ? strrchr(real, '/') : NULL;
+	bool beside = real && its && strcmp(real, its) == 0;
+
+	if (last && base && !beside) {
+		*last = '\0';
+		beside = strcmp(real, strcmp(base, "/") == 0 ? "" : base) == 0;
+	}
+	free(folder);
+	free(real);
+	free(its);
+	free(base);
+	return beside;
+}
+
 bool clang_flags_have(const struct clang_flags *flags, const char *folder, const char *file)
 {
 	bool have = is_in(file, folder) || is_in(file, "/usr");
 
 	for (size_t i = 0; i < flags->n && !have; i++) {
-		char *its = clang_flags_folder(flags, i);
+		bool of_file = false;
+		char *its = clang_flags_place(flags, i, &of_file);
 
-		have = its && is_in(file, its);
+		have = its && (of_file ? is_beside(file, its) : is_in(file, its));
 		free(its);
 	}
 	return have;

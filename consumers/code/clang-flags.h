@@ -22,11 +22,12 @@ void clang_flags_take(struct clang_flags *flags, const char *path, const char *s
 
 void clang_flags_add(struct clang_flags *flags, const char *word);
 
-/** The folder for headers that word @i names, or that has the header which it includes, for the
+/** The folder for headers that word @i names, or the header that it includes (*@file then), for the
  * caller to free; NULL: it names none. */
-char *clang_flags_folder(const struct clang_flags *flags, size_t i);
+char *clang_flags_place(const struct clang_flags *flags, size_t i, bool *file);
 
-/** Is the file in the folder @folder, in one that the flags have for headers, or in /usr? */
+/** Is the file in the folder @folder, in one that the flags have for headers, in /usr, or one that
+ * the flags include, or beside that in its folder? */
 bool clang_flags_have(const struct clang_flags *flags, const char *folder, const char *file);
 
 void clang_flags_fini(struct clang_flags *flags);

@@ -7,7 +7,8 @@
 #include "consumers/code/clang-flags.h"
 
 /** Add the flag by which there are those of the folder of @path, of the folders that the flags have
- * for headers, and of /usr alone. Returns 0, or -1 with errno. */
+ * for headers, those that the flags include and what is beside these, and those of /usr alone.
+ * Returns 0, or -1 with errno. */
 int clang_overlay_add(struct clang_flags *flags, const char *path);
 
 #endif
