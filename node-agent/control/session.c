@@ -478,10 +478,8 @@ static const struct link_events session_events = {
 
 void session_accept(struct link *link, void *host)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	struct session *s = memory_new(1, sizeof(*s));
 
-	if (!s)
-		abort();
 	s->host = host;
 	s->link = link;
 	LIST_INIT(&s->scopes);
