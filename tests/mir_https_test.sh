@@ -328,8 +328,11 @@ untaken_ones_are_bounded() {
 leases_run_by_time() {
 	local id port=$((port + 2))
 
-	bed_start brief evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --lease 1s
-	bed_until ready brief && gets carol 200 '<probe' "$(instr '')" && id=$(id_of) || return
+	bed_start brief evspace mir --listen "127.0.0.1:$port" --certificate front --run wind --lease 1s --keep "$tap_dir/brief"
+	bed_until ready brief && gets carol 200 '<probe' "$(instr '')" && id=$(id_of) && grep -q "^carol $id " brief || return
+	# nobody asks it for anything, and so wakes it up
+	forgotten() { ! grep -q "^carol $id " brief; }
+	bed_until forgotten || return
 	is_gone() { gets observe 200 "no probe &quot;$id&quot;" "$(ctrl VALUE "$id")"; }
 	bed_until is_gone
 }
@@ -401,7 +404,7 @@ two_change_one_probe() {
 
 # However much there is of them: the server writes nothing of it itself, and who has changed something is answered when it is there.
 keeping_holds_up_nobody() {
-	local i before size many
+	local i before size many id
 
 	many=$(seq -f '<process id="/a/b/rank%.0f"/>' 1024 | tr -d '\n')
 	# without that of its processes
@@ -409,11 +412,33 @@ keeping_holds_up_nobody() {
 	for i in 1 2 3 4; do
 		at_keeper gets carol 200 '<probe' "<instrreq><metric name='CALLS'/>$many</instrreq>" || return
 	done
+	# what it has measured is not there
+	id=$(id_of) before=$(stat -c %y kept/probes)
+	at_keeper gets carol 200 '^<measurement/>' "$(ctrl RESET "$id")" && [ "$(stat -c %y kept/probes)" = "$before" ] || return
 	size=$(stat -c %s kept/probes) before=$(written)
 	for i in 1 2 3 4 5; do
 		at_keeper gets carol 200 '^<measurement/>' "<instrreq><measuring interval='$i'/></instrreq>" && grep -q "^carol - .* interval=\"$i\"" kept/probes || return
 	done
 	[ "$size" -gt 100000 ] && [ $(($(written) - before)) -lt "$size" ] || { echo "$size, $before to $(written)"; return 1; }
+}
+
+# While nothing can be written it goes on, and says so once; then all is kept without another change, at its end at once.
+keeping_is_tried_again() {
+	local id
+
+	mkdir -p kept/probes.new/full && at_keeper gets carol 200 '<probe' "$(instr '')" && id=$(id_of) &&
+		at_keeper gets carol 200 '^<measurement/>' "$(ctrl DEACTIVATE "$id")" && ! grep -q "^carol $id " kept/probes || return
+	is_kept() { grep -q "^carol $id .*activated=\"false\"" kept/probes; }
+	rm -r kept/probes.new && bed_until is_kept && bed_until grep -q 'probes are kept again' "$bed_dir/keeper.err" &&
+		[ "$(grep -c 'not kept so far: .*/kept/probes cannot be written: ' "$bed_dir/keeper.err")" -eq 1 ] || { cat "$bed_dir/keeper.err"; return 1; }
+	mkdir -p kept/probes.new/full && at_keeper gets carol 200 '^<measurement/>' "$(ctrl REMOVE "$id")" && is_kept &&
+		rm -r kept/probes.new && bed_kill TERM keeper && ! is_kept && keeper_starts
+}
+
+# A second one would replace the file of the first, and both give the same ids.
+one_keeps_its_probes_there() {
+	tap_says 2 'another evspace mir keeps its probes there' \
+		evspace mir --listen "127.0.0.1:$((port + 5))" --certificate front --run wind --keep "$tap_dir/kept/probes"
 }
 
 # Sixty at once, each answered with its own.
@@ -465,6 +490,8 @@ tap_case "probes outlive their connection, by their lease" leases_run_by_time
 tap_case "probes survive a restart" probes_survive_a_restart
 tap_case "two change one probe at once" at_keeper two_change_one_probe
 tap_case "keeping probes holds up nobody" keeping_holds_up_nobody
+tap_case "what cannot be kept is tried again" keeping_is_tried_again
+tap_case "one server keeps its probes in a file" one_keeps_its_probes_there
 tap_case "damaged files of probes are not believed" damaged_files_are_not_believed
 tap_case "many ask at once" many_ask_at_once
 tap_case "wrong usage is said" wrong_usage_is_said

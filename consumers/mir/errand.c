@@ -235,7 +235,7 @@ struct errand *errand_new(struct errands *errands, struct probes *probes, struct
 			     .since_ns = clock_mono_ns(),
 			     .done = done,
 			     .arg = arg};
-	probes->changes += request_changes(request);
+	probes->changes += request_is_kept(request);
 	e->change = probes->changes;
 	owner->errands++;
 	TAILQ_INSERT_TAIL(&errands->list, e, link);
@@ -310,7 +310,7 @@ static bool errand_waits(struct errand *e, struct sources *sources)
 	if (e->request->n_faults > 0)
 		return false;
 	/* what it has changed is in the file first */
-	if ((request_changes(e->request) && (int)(e->change - e->probes->kept) > 0) ||
+	if ((request_is_kept(e->request) && (int)(e->change - e->probes->kept) > 0) ||
 	    probes_begin(e) || (e->request->kind == MIR_CTRLREQ && !probes_are_whole(e)))
 		return true;
 	need = errand_need(e);

@@ -274,17 +274,18 @@ static void tools_leave(struct mir *mir, bool all)
 static int mir_work(struct mir *mir)
 {
 	bool waits = probing_run(&mir->probes);
-	int functions_ms;
+	int ms;
 
 	/* before whoever has made them is told */
 	probe_keeper_run(&mir->keeper, &mir->probes);
 	waits |= errands_run(&mir->errands);
 	waits |= snapshots_run(&mir->probes.snapshots);
-	functions_ms = probe_functions_run(&mir->probes);
+	ms = probe_functions_run(&mir->probes);
 	/* for waves, and not for ever */
-	return sooner(waits ? WAITING_MS : functions_ms,
-		      sooner(probing_timeout(&mir->probes),
-			     owners_run(&mir->owners, &mir->probes, false)));
+	ms = sooner(waits ? WAITING_MS : ms, sooner(probing_timeout(&mir->probes),
+						    owners_run(&mir->owners, &mir->probes, false)));
+	/* all of these may have changed some */
+	return sooner(ms, probe_keeper_timeout(&mir->keeper, &mir->probes));
 }
 
 static void mir_wait(struct mir *mir, int timeout_ms)
@@ -347,7 +348,8 @@ static bool is_local(const char *address)
 static int probes_restore(struct mir *mir, struct error *e)
 {
 	if (mir->keeper.path &&
-	    probe_file_read(mir->keeper.path, &mir->owners, &mir->probes, mir->read, e) < 0)
+	    (probe_keeper_begin(&mir->keeper, e) < 0 ||
+	     probe_file_read(mir->keeper.path, &mir->owners, &mir->probes, mir->read, e) < 0))
 		return -1;
 	if (mir->probes.n > 0)
 		mir_connect(mir);

@@ -15,10 +15,19 @@ struct probe_keeper {
 	struct event_base *base; /* woken up when one has ended */
 	struct worker *worker;	 /* NULL: none writes */
 	unsigned changes;	 /* that the file has when it has ended */
+	uint64_t again_ns;	 /* when to try again what could not be written; 0: all could be */
+	int lock; /* a file beside it, locked: one keeps its probes there at a time */
 };
 
-/** Begin to write what has changed, if none writes; @probes->kept says what is written. */
+/** Take the file for its own, if there is to be one. Returns 0, or -1 with @e. */
+int probe_keeper_begin(struct probe_keeper *keeper, struct error *e);
+
+/** Begin to write what has changed, if none writes; @probes->kept says what is written, or could
+ * not be, which is said, and tried again. */
 void probe_keeper_run(struct probe_keeper *keeper, struct probes *probes);
+
+/** In how many ms it is to run, if nothing changes and none ends until then; -1: never. */
+int probe_keeper_timeout(const struct probe_keeper *keeper, const struct probes *probes);
 
 /** Write what is not written yet, and wait for that. */
 void probe_keeper_end(struct probe_keeper *keeper, struct probes *probes);

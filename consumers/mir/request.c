@@ -34,17 +34,30 @@ void request_complain(struct mir_request *request, const struct mir_place *place
 		(struct mir_fault){.place = *place, .text = memory_copy(text)};
 }
 
+/* Are probes that it names to be as they are, but for its action? */
+static bool defines_nothing(const struct mir_request *r)
+{
+	return r->kind == MIR_CTRLREQ && r->n_metrics == 0 && !r->measuring.said &&
+	       r->n_entities == 0;
+}
+
 bool request_only_looks(const struct mir_request *r)
 {
 	if (r->kind == MIR_SIRREQ || r->kind == MIR_SNAPSHOTREQ)
 		return true;
-	return r->kind == MIR_CTRLREQ && r->action == MIR_VALUE && r->n_metrics == 0 &&
-	       !r->measuring.said && r->n_entities == 0;
+	return r->action == MIR_VALUE && defines_nothing(r);
 }
 
 bool request_changes(const struct mir_request *r)
 {
 	return r->n_faults == 0 && (!request_only_looks(r) || r->flush || r->writes);
+}
+
+bool request_is_kept(const struct mir_request *r)
+{
+	if (r->kind == MIR_SIRREQ || !request_changes(r))
+		return false;
+	return r->flush || r->action != MIR_RESET || !defines_nothing(r);
 }
 
 static void words_free(struct mir_word *words, size_t n)

@@ -113,6 +113,9 @@ bool request_only_looks(const struct mir_request *request);
 /** Does it change any probe, or have a source written back? */
 bool request_changes(const struct mir_request *request);
 
+/** Does it change what is in a file of probes: more than what they have measured? */
+bool request_is_kept(const struct mir_request *request);
+
 /** Free it. */
 void request_free(struct mir_request *request);
 

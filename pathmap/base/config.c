@@ -50,8 +50,7 @@ char *config_tls_folder(void)
 	return named != NULL ? memory_copy(named) : home_path("tls");
 }
 
-/* Make the folders above the file, if they are missing. */
-static void folders_make(const char *path)
+void config_folders_make(const char *path)
 {
 	char *folder = memory_copy(path);
 
@@ -69,11 +68,12 @@ int config_write(const char *path, const char *text, size_t bytes, struct error 
 	int fd, result = 0;
 	FILE *out;
 
-	folders_make(path);
+	config_folders_make(path);
 	remove(beside);
 	fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	out = fd < 0 ? NULL : fdopen(fd, "w");
-	if (out == NULL || fwrite(text, 1, bytes, out) != bytes)
+	if (out == NULL || fwrite(text, 1, bytes, out) != bytes || fflush(out) != 0 ||
+	    fsync(fd) < 0)
 		result = -1;
 	if (out != NULL && fclose(out) != 0)
 		result = -1;

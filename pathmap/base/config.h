@@ -18,10 +18,13 @@ char *config_tls_folder(void);
 /** The value of the environment's variable @name; NULL if it is unset or empty. */
 const char *config_variable(const char *name);
 
+/** Make the folders above the file @path, for the user alone, if they are missing. */
+void config_folders_make(const char *path);
+
 /**
  * Write @bytes of @text to the file @path, which only the user can read, and make the folders above
- * it. The file is replaced at once, so readers never see a part. Returns 0, or -1 with errno and
- * @e.
+ * it. The file is replaced when it is on the disk, so nobody ever sees a part. Returns 0, or -1
+ * with errno and @e.
  */
 int config_write(const char *path, const char *text, size_t bytes, struct error *e);
 

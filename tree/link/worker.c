@@ -117,7 +117,7 @@ static void worker_end(struct worker *w, char *why)
 	child_reap(pid, true, &status);
 	w->wrong = WIFEXITED(status) && WEXITSTATUS(status) == SAID_WRONG;
 	if (!WIFEXITED(status) || WEXITSTATUS(status) > SAID_WRONG)
-		w->why = memory_format("the process that read it has ended before it had all%s",
+		w->why = memory_format("the process for it has ended before it was done%s",
 				       remedy_of(w));
 }
 
