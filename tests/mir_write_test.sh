@@ -163,11 +163,11 @@ nothing_else_is_written() {
 	refused 'only what evspace mir has written' "$tap_dir/odd.c" "$of/mine.c" "name == 'fib'" &&
 		refused 'only what evspace mir has written|Too many' "$tap_dir/odd.c" "$of/link.c" "name == 'fib'" &&
 		refused 'the folder of .*away/odd.c' "$tap_dir/odd.c" "$of/away/odd.c" "name == 'fib'" &&
-		refused 'not below the folder of --write' "$tap_dir/odd.c" "$of/../odd.c" "name == 'fib'" &&
 		refused 'the folder of .*nowhere' "$tap_dir/odd.c" "$of/nowhere/odd.c" "name == 'fib'" || return
 	[ "$(cat written/mine.c)" = mine ] && [ -z "$(ls -A elsewhere)" ] && [ "$before" = "$(md5sum odd.c shapes.cc)" ] &&
 		writes "$tap_dir/odd.c" "$of/sub/odd.c" "name == 'fib' and type == 'subprogram'" && [ -s written/sub/odd.c ] && [ "$(ls -A written/sub)" = odd.c ] || return
-	echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$tap_dir/odd.c'/></sirreq>" | evspace mir - --write "$of" | grep -q 'not below the folder of --write' &&
+	echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$of/../odd.c'/></sirreq>" | evspace mir - --write "$of" | grep -q 'not below the folder of --write' &&
+		echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$tap_dir/odd.c'/></sirreq>" | evspace mir - --write "$of" | grep -q 'not below the folder of --write' &&
 		echo "<sirreq><resource in='file://$tap_dir/odd.c' out='file://$of/odd.c'/></sirreq>" | evspace mir - | grep -q 'says --write DIR'
 }
 
