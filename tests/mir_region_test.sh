@@ -216,6 +216,15 @@ for where in '/elsewhere/x', here + '/out/.':
 for name in 'bcasts/index', 'bcasts/00000001.evspace', 'labels/more/x':
     e = define('<metric name=\"CALLS\"/><measuring delivery=\"1000\" destination=\"file://%s/out/%s\"/>' % (here, name))
     assert e.tag == 'errors' and 'is in an archive' in e[0].text, ask.line
+# nor is one made around what is written already
+os.mkdir('out/files')
+e = define('<metric name=\"CALLS\"/><measuring delivery=\"1000\" destination=\"file://%s/out/files/x\"/>' % here, 'false')
+assert e.tag == 'probe', ask.line
+assert ctrl('REMOVE', region).tag == 'measurement'
+around = define(to % 'files', 'false')
+assert around.tag == 'errors' and 'files there are destinations' in around[0].text, ask.line
+assert ctrl('REMOVE', e.get('id')).tag == 'measurement'
+region = probe(to % 'files', 'false')
 # each has a view of its own, and others are to have some
 e = define(to % 'third')
 assert e.tag == 'errors' and 'there are 2 archives' in e[0].text, ask.line

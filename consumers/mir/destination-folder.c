@@ -98,6 +98,25 @@ int destination_archive(const struct destination *d)
 	return destination_folder(d->all->folder, d->path);
 }
 
+/* Is @path below the folder @folder? */
+static bool is_within(const char *path, const char *folder)
+{
+	size_t n = strlen(folder);
+
+	return strncmp(path, folder, n) == 0 && path[n] == '/';
+}
+
+bool destination_has_others(const struct destination *d)
+{
+	const struct destination *other;
+
+	LIST_FOREACH (other, &d->all->list, link)
+		if (other != d && destination_below(d->all->folder, other->uri) &&
+		    is_within(other->path, d->path))
+			return true;
+	return false;
+}
+
 bool destination_is_archived(const struct destination *d)
 {
 	const struct destination *other;
@@ -106,11 +125,8 @@ bool destination_is_archived(const struct destination *d)
 	int dir = above_open(d, &name);
 	bool is = dir >= 0 && archive_files(dir, &numbers) > 0;
 
-	LIST_FOREACH (other, &d->all->list, link) {
-		size_t n = destination_is_archive(other->uri) ? strlen(other->path) : 0;
-
-		is |= n > 0 && strncmp(d->path, other->path, n) == 0 && d->path[n] == '/';
-	}
+	LIST_FOREACH (other, &d->all->list, link)
+		is |= destination_is_archive(other->uri) && is_within(d->path, other->path);
 	free(numbers);
 	if (dir >= 0)
 		close(dir);

@@ -61,6 +61,9 @@ int destination_open(const char *folder, const char *path, uint64_t flags, uint6
 /** Is it in an archive, or will it be? */
 bool destination_is_archived(const struct destination *destination);
 
+/** Are files in the folder of an archive destinations? */
+bool destination_has_others(const struct destination *destination);
+
 /** Open the element that it is, or complain. */
 bool destination_element_find(struct destination *destination, const struct mir_place *place,
 			      struct mir_request *request);

@@ -257,6 +257,11 @@ static bool archive_find(struct destination *d, const struct mir_place *place,
 				 ARCHIVES_MOST);
 		return false;
 	}
+	if (destination_has_others(d)) {
+		request_complain(r, place,
+				 "%.200s: files there are destinations; take another name", d->uri);
+		return false;
+	}
 	folder = destination_archive(d);
 	if (folder < 0)
 		request_complain(r, place, "%.200s: %s", d->uri, strerror(errno));
