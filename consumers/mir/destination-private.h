@@ -20,7 +20,7 @@ struct destination {
 	struct destinations *all;
 	unsigned users;
 	char *uri;
-	const struct probe_owner *owner; /* who has named it first, and may have gone */
+	const struct probe_owner *owner; /* who has named it first; NULL: he has gone */
 	const char *path;		 /* in it: below the folder, or of the host */
 	bool socket;
 	struct evspace_element *element; /* NULL: it takes documents */

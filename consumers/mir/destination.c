@@ -393,3 +393,11 @@ void destination_leave(struct destination *d)
 	free(d->uri);
 	free(d);
 }
+
+void destinations_forget(struct destinations *all, const struct probe_owner *owner)
+{
+	struct destination *d;
+
+	LIST_FOREACH (d, &all->list, link)
+		d->owner = d->owner == owner ? NULL : d->owner;
+}

@@ -65,6 +65,9 @@ struct destination *destination_join(struct destinations *all, const char *uri,
 /** One less has it. NULL is fine. */
 void destination_leave(struct destination *destination);
 
+/** He goes: what he has named first, and others still have, is nobody's. */
+void destinations_forget(struct destinations *all, const struct probe_owner *owner);
+
 /** Send a document, or @count lines. What there is no room for is dropped. */
 void destination_say(struct destination *destination, const char *text, size_t n, unsigned count);
 

@@ -182,6 +182,7 @@ void probing_leave(struct probes *probes, struct probe_owner *owner)
 		if (p->owner == owner)
 			probe_free(probes, p);
 	}
+	destinations_forget(&probes->destinations, owner);
 	probes->changes++;
 	measuring_fini(&owner->defaults);
 	writebacks_free(owner);
