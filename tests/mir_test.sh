@@ -593,6 +593,18 @@ what_is_delivered_is_bounded() {
 	rm out/full
 }
 
+# Whoever names so many would hold up everybody, and take the memory of all.
+values_are_bounded() {
+	local many
+
+	many=$(seq -f '<process id="/a/b/rank%.0f"/>' 1024 | tr -d '\n')
+	{
+		yes "<instrreq><metric name='CALLS'/><metric name='NET_BLOCKED_RECV'/><metric name='NET_SEND'/><metric name='NET_RECV'/><metric name='NET_BYTES_SEND'/><metric name='NET_BYTES_RECV'/><metric name='NET_INIT'/><metric name='NET_END'/><metric name='CPU_TIME'/><metric name='BLOCKED_TIME'/><metric name='CONTEXT_SWITCHES'/>$many</instrreq>" | head -n 50
+		echo "<ctrlreq action='VALUE'>$(seq -f '<probe id="p%g"/>' 50 | tr -d '\n')</ctrlreq>"
+	} >documents
+	mir 1 --run wind <documents && [ "$(grep -c '^<probe' answers)" -eq 50 ] && tail -n 1 answers | grep -q 'more than 524288 values; name fewer probes'
+}
+
 # Without the folder, outside of it, through a link.
 destinations_are_below_a_folder() {
 	local document='<instrreq><metric name="CALLS"/><measuring delivery="1" destination="%s"/></instrreq>\n'
@@ -697,6 +709,7 @@ tap_case "waits and memory are what the kernel has counted" waits_and_memory_are
 tap_case "* is all there are, ? those who execute" all_are_not_those_who_execute
 tap_case "values are delivered to files" values_are_delivered
 tap_case "what is delivered is bounded" what_is_delivered_is_bounded
+tap_case "values of many probes at once are bounded" values_are_bounded
 tap_case "destinations are below the folder that was said" destinations_are_below_a_folder
 tap_case "what probes cost the program is told" cost_is_told
 tap_case "a budget is kept by probes, too" budget_is_kept

@@ -142,16 +142,9 @@ static void probes_flush(struct errand *e)
 	}
 }
 
-/* Only `measuring`: what it says holds for requests that do not say it. */
-static bool is_of_defaults(const struct mir_request *r)
-{
-	return r->measuring.said && !r->from.text && r->n_metrics == 0 && !r->events &&
-	       r->n_entities == 0;
-}
-
 static void instrumentation_begin(struct errand *e)
 {
-	if (is_of_defaults(e->request)) {
+	if (request_is_of_defaults(e->request)) {
 		measuring_settle(&e->owner->defaults, &e->request->measuring);
 	} else {
 		const struct probe *p = probe_new(e->probes, e->owner, e->request);
@@ -373,10 +366,11 @@ static void control_end(struct errand *e, const struct sources *sources, FILE *o
 		else if (r->action == MIR_REMOVE)
 			probe_free(e->probes, some[i]);
 	}
-	if (r->n_faults == 0 && r->action == MIR_VALUE)
-		probe_values_write(some, r->n_probes, sources, out);
-	else if (r->n_faults == 0)
+	if (r->n_faults == 0 && r->action != MIR_VALUE)
 		fputs("<measurement/>\n", out);
+	else if (r->n_faults == 0 && !probe_values_write(some, r->n_probes, sources, out))
+		request_complain(r, &r->place, "more than %zu values; name fewer probes",
+				 VALUES_MOST);
 	free(some);
 }
 

@@ -419,20 +419,24 @@ static void nothing_write(const struct probe *p, FILE *out)
 		fprintf(out, "<!-- %s: nothing has come so far that it is about -->", p->id);
 }
 
-void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
+bool probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out)
 {
 	struct probe_values values = {.tuples = NULL};
 	uint64_t lost = 0, dropped = 0;
 	bool used = false, siteless = false;
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; i < n && values.n <= VALUES_MOST; i++) {
 		probe_add(&values, some[i], sources);
 		lost += some[i]->lost;
 		used |= probe_uses(some[i]);
 		siteless |= some[i]->siteless && !some[i]->sited;
 		if (some[i]->destination)
 			dropped += destination_dropped(some[i]->destination);
+	}
+	if (n > 1 && values.n > VALUES_MOST) {
+		values_fini(&values);
+		return false;
 	}
 	measurement_write(out, values.tuples, values.n);
 	if (lost > 0)
@@ -452,6 +456,7 @@ void probe_values_write(struct probe *const *some, size_t n, const struct source
 		gaps_write(sources->usages, out);
 	fputc('\n', out);
 	values_fini(&values);
+	return true;
 }
 
 void probe_values_say(struct probe *probe, const struct sources *sources)

@@ -7,6 +7,9 @@
 #include "consumers/mir/probe.h"
 #include "consumers/mir/sources.h"
 
+/** Most values of several probes in a document, which some 64 MiB have. */
+#define VALUES_MOST ((size_t)1 << 19)
+
 /** Is something asked about all there are, or about threads themselves? Then values need a
  * snapshot. */
 bool probe_needs_snapshot(const struct probe *probe);
@@ -20,8 +23,8 @@ void probe_sample(struct probe *probe, const struct sources *sources);
 /** Likewise those that are taken when they are asked for. */
 void probe_take(struct probe *probe, const struct sources *sources);
 
-/** Write the measurement document of @n probes. */
-void probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
+/** Write the measurement document of @n probes. Returns false if several have too many values. */
+bool probe_values_write(struct probe *const *some, size_t n, const struct sources *sources,
 			FILE *out);
 
 /** Say those of one to its destination, which takes values. */

@@ -25,7 +25,7 @@ static void document_write(struct probe *p, const struct sources *sources, FILE 
 	const char *why = sources_trouble(sources);
 
 	if (!why) {
-		probe_values_write(&p, 1, sources, out);
+		(void)probe_values_write(&p, 1, sources, out);
 		return;
 	}
 	request_complain(&none, &none.place, "no answer: %s", why);

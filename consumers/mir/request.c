@@ -60,6 +60,12 @@ bool request_is_kept(const struct mir_request *r)
 	return r->flush || r->action != MIR_RESET || !defines_nothing(r);
 }
 
+bool request_is_of_defaults(const struct mir_request *r)
+{
+	return r->measuring.said && !r->from.text && r->n_metrics == 0 && !r->events &&
+	       r->n_entities == 0;
+}
+
 static void words_free(struct mir_word *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

@@ -116,6 +116,9 @@ bool request_changes(const struct mir_request *request);
 /** Does it change what is in a file of probes: more than what they have measured? */
 bool request_is_kept(const struct mir_request *request);
 
+/** Only `measuring`, in an instrreq: what it says holds for requests that do not say it. */
+bool request_is_of_defaults(const struct mir_request *request);
+
 /** Free it. */
 void request_free(struct mir_request *request);
 
