@@ -132,12 +132,6 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 	struct worker *w = arg;
 	ssize_t n;
 
-	if (what & EV_TIMEOUT) {
-		worker_end(w, memory_format("it takes longer than %u ms%s", w->limits.ms,
-					    remedy_of(w)));
-		worker_tell(w);
-		return;
-	}
 	if (w->room - w->n < TURN) {
 		w->room = 2 * w->room + TURN;
 		w->text = realloc(w->text, w->room);
@@ -145,11 +139,15 @@ static void on_output(evutil_socket_t fd, short what, void *arg)
 			abort();
 	}
 	n = read(fd, w->text + w->n, TURN);
-	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
-	if (n <= 0)
+	/* what this process has come to late is there all the same */
+	if (n < 0 && (errno == EINTR || errno == EAGAIN)) {
+		if (!(what & EV_TIMEOUT))
+			return;
+		worker_end(w, memory_format("it takes longer than %u ms%s", w->limits.ms,
+					    remedy_of(w)));
+	} else if (n <= 0) {
 		worker_end(w, NULL);
-	else if ((w->n += (size_t)n) > w->limits.bytes)
+	} else if ((w->n += (size_t)n) > w->limits.bytes)
 		worker_end(w, memory_format("the answer is larger than %zu KiB%s",
 					    w->limits.bytes >> 10, remedy_of(w)));
 	if (w->pid == 0)
