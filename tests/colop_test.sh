@@ -267,7 +267,7 @@ unseen_ones_are_said() {
 
 # Three ranks wait for the fourth most of the time; of one in eight operations it is known.
 samples_are_scaled() {
-	EVSPACE_MODES=collective=1/8 ran eighth --operations 1000 --pause 100 --sums --late 2:3000:1:0 && colop --run eighth --json || return
+	EVSPACE_MODES=collective=1/8 ran eighth --operations 1000 --pause 100 --sums --late 2:8000:1:0 && colop --run eighth --json || return
 	awk 'function field(name) { match($0, "\"" name "\":[^,}]*"); s = substr($0, RSTART, RLENGTH); sub(/.*:/, "", s); return s + 0 }
 		/"type":"class"/ { good += field("scale") > 5 && field("scale") < 13 && field("recorded_share") < 0.2 && /"imbalance":null/ && field("waited_share") > 0.3 }
 		/"type":"often".*"rank":2/ { good += field("cost_share") > 0.3 }
